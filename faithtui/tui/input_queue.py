@@ -7,7 +7,7 @@ key waits until all that the key before it brought about is done, a change of sc
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import wraps
 from inspect import isawaitable
@@ -31,6 +31,9 @@ NodeT = TypeVar("NodeT", bound="_Node")
 ScreenChange = Callable[[], Awaitable[object] | object]
 """What is done between two keys."""
 
+KeyCheck = Callable[[str], bool]
+"""Says of a key whether it does nothing, and to the user why."""
+
 MESSAGE_ROUNDS = 3
 """How often messages are followed up to the app before a key is done with: the key itself, what the
 widget makes of it (a row was chosen), and what the screen makes of that (another screen is wanted).
@@ -50,6 +53,26 @@ PASTE_IGNORED = "a paste did nothing: it goes into a line that is open, such as 
 class _Node(Protocol):
     @property
     def app(self) -> App[Any]: ...
+
+
+class _EarlyInputs:
+    """What came before all was on the screen, and what is asked of it."""
+
+    def __init__(self) -> None:
+        self.next_check: KeyCheck | None = None
+        """Is asked of what comes before all is painted; None: nothing is, or all is painted."""
+        self._check: KeyCheck | None = None
+        self._inputs: Sequence[events.Event] = ()
+
+    def note_inputs(self, inputs: Iterable[events.Event]) -> None:
+        """Note what has come by now: all is painted."""
+        if self.next_check is not None:
+            self._check, self.next_check = self.next_check, None
+            self._inputs = tuple(inputs)
+
+    def find_check(self, event: events.Event) -> KeyCheck | None:
+        """Find what is asked of an input; None: it came in time."""
+        return self._check if any(each is event for each in self._inputs) else None
 
 
 class InputQueue:
@@ -94,17 +117,14 @@ class InputQueue:
         """Whether what keys were held for is on the screen: a key typed ahead is about that."""
         self._on_dropped: Callable[[], object] | None = None
         """Called if input is forgotten until all is painted; None: none is to be."""
+        self._early = _EarlyInputs()
+        self.check_of_last_input: KeyCheck | None = None
+        """What was asked of the input that was handed on last; None: it came in time."""
 
     @property
     def is_settled(self) -> bool:
         """Whether every key was handled, with all that it brought about."""
         return not (self._is_busy or self._has_input_to_give or self._changes or self._key_holds)
-
-    @property
-    def next_key(self) -> str:
-        """The key that is handed on next of those typed ahead; "": none, or something else."""
-        event = self._inputs[0] if self._inputs else None
-        return event.key if isinstance(event, events.Key) else ""
 
     @staticmethod
     def is_user_input(event: events.Event) -> bool:
@@ -194,6 +214,18 @@ class InputQueue:
         self._on_dropped, self._is_painted = on_dropped, False
         self._schedule_turn()
 
+    def check_early_keys(self, check: KeyCheck) -> None:
+        """Ask of each key that comes before all under way is on the screen whether it does nothing.
+
+        It is asked when the turn of the key comes, on the screen that the keys before it made. A
+        later call takes the place of this one.
+
+        Args:
+            check: Is asked; of a key that does nothing, it says so to the user.
+        """
+        self._early.next_check, self._is_painted = check, False
+        self._schedule_turn()
+
     def drop_typed_ahead(
         self, keys: Collection[str], kept: Collection[str] = (), verdicts: Collection[str] = ()
     ) -> Sequence[str]:
@@ -275,12 +307,18 @@ class InputQueue:
 
     @property
     def _has_input_to_give(self) -> bool:
-        return bool(self._inputs or self._on_dropped)
+        return bool(self._inputs or self._on_dropped or self._early.next_check)
 
     def _pop_next_input(self) -> events.Event | None:
         if not self._key_holds:
             self._drop_input_of_screen_before()
-            return self._inputs.popleft() if self._inputs else None
+            self._early.note_inputs(self._inputs)
+            while self._inputs:
+                event = self._inputs.popleft()
+                self.check_of_last_input = check = self._early.find_check(event)
+                if check is None or not isinstance(event, events.Key) or not check(event.key):
+                    return event
+            return None
         quits = self._quit_keys()
         while any(isinstance(each, events.Key) and each.key in quits for each in self._inputs):
             event = self._inputs.popleft()

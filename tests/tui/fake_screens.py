@@ -27,7 +27,7 @@ from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
-from faithtui.tui.input_queue import InputQueue
+from faithtui.tui.input_queue import InputQueue, KeyCheck
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.claim_moves import ClaimMoves
@@ -80,6 +80,8 @@ class FakeNavigation(InputQueue):
         self._answered: list[Callable[[Any], None] | None] = []
         self.held: set[object] = set()
         self.dropped: set[str] = set()
+        self.early_checks: list[KeyCheck] = []
+        self.check_of_last_input = None
 
     def open_window(self, window: Any, answered: Callable[[Any], None] | None = None) -> None:
         self.windows.append(window)
@@ -101,9 +103,8 @@ class FakeNavigation(InputQueue):
     def hold_keys_for(self, worker: Any, *, can_give_up: bool) -> None:
         self.held.add(worker)
 
-    @property
-    def next_key(self) -> str:
-        return ""
+    def check_early_keys(self, check: KeyCheck) -> None:
+        self.early_checks.append(check)
 
     def drop_typed_ahead(self, keys: Any, kept: Any = (), verdicts: Any = ()) -> list[str]:
         self.dropped |= set(keys)
@@ -203,6 +204,9 @@ class FakeScreen:
         self.message = "".join(piece.text for piece in pieces)
         self.messages.append(self.message)
         self.status_line.left = pieces
+
+    def get_unread_refusal(self) -> tuple[Piece, ...]:
+        return ()
 
     def refuse(self, words: str) -> None:
         self.app.bell()

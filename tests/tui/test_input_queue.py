@@ -181,6 +181,7 @@ class QuietApp:
     """An app that is its own screen, and does what is scheduled when it is told to."""
 
     screen_stack = ("main",)
+    _notifications = ()
     focused = None
     _layout_required = False
 
@@ -238,6 +239,35 @@ async def test_what_was_meant_for_a_screen_that_gave_way_is_dropped_but_for_quit
     queue.add_input(events.Paste("text"))
     with pytest.raises(AssertionError, match="text"):  # it is handed on
         await app.run_scheduled()
+
+
+async def test_what_comes_before_the_paint_is_asked_whether_it_does_nothing() -> None:
+    app, asked, taken = QuietApp(), list[str](), list[str]()
+
+    async def take(event: events.Event) -> None:
+        assert isinstance(event, events.Key)
+        taken.append(event.key)
+
+    def is_refused(key: str) -> bool:
+        asked.append(key)
+        return key == "x"
+
+    queue = InputQueue(cast(App[None], app), take, tuple, lambda: None)
+    queue.hold_keys("reading")
+    queue.check_early_keys(is_refused)
+    for key in "x]xu":
+        queue.add_input(events.Key(key, key))
+    await app.run_scheduled()
+    assert taken == []
+    queue.release_keys("reading")
+    await app.run_scheduled()
+    assert asked == ["x", "]", "x", "u"]
+    assert taken == ["]", "u"]
+    assert queue.check_of_last_input is is_refused
+    queue.add_input(events.Key("x", "x"))
+    await app.run_scheduled()
+    assert taken == ["]", "u", "x"], "all was painted"
+    assert queue.check_of_last_input is None
 
 
 @pytest.mark.parametrize("is_saving", [True, False])

@@ -214,20 +214,19 @@ class AdjudicationScreen(FaithScreen):
         self.query_one(Panes).recompute_layout()
         self._paint_rater_figures()
         self._update_title()
-        self._show_or_read_claim_under_cursor()
+        self.show_claim_under_cursor()
         if is_first or wanted in self.listed_entries:
             self.evidence.hold_keys_while_reading()
-
-    def show_claim_under_cursor(self) -> None:
-        """Show the chosen claim."""
-        self._show_or_read_claim_under_cursor()
+        if is_first:
+            self.labels.refuse_early_keys()
 
     @on(VirtualList.Chosen)
     def review_chosen_claim(self) -> None:
         """Open the chosen claim in review."""
         self.evidence.action_review()
 
-    def _show_or_read_claim_under_cursor(self) -> None:
+    def show_claim_under_cursor(self) -> None:
+        """Show the chosen claim, which is read first where it is another one."""
         self.labels.follow_cursor()
         self.evidence.show_or_read_claim(self.claim_at_cursor())
 

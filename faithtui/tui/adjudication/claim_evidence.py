@@ -95,8 +95,6 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         """The reading that was begun last."""
         self._keys_wait = False
         """Whether keys wait until the chosen claim is painted."""
-        self._follows_label = False
-        """Whether a final label led to the chosen claim, which is not painted yet."""
 
     @property
     def is_claim_visible(self) -> bool:
@@ -133,14 +131,8 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
             self._begin_reading(claim)
         self.screen.refresh_bindings()
 
-    def hold_keys_while_reading(self, *, follows_label: bool = False) -> None:
-        """Let keys wait for the claim that is being read.
-
-        Args:
-            follows_label: Whether a final label led there: then those that settle a claim and came
-                before it was painted are dropped, as nobody has seen it.
-        """
-        self._follows_label |= follows_label
+    def hold_keys_while_reading(self) -> None:
+        """Let keys wait for the claim that is being read."""
         if self._reading is not None and not self._reading.is_finished:
             self._keys_wait = True
             self.input_queue.hold_keys_for(self._reading, can_give_up=True)
@@ -179,9 +171,6 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
             self.session.record_exposure([now.item], in_all_runs=True)
         self.paint_evidence_and_choices(moved=True)
         self.screen.refresh_bindings()
-        if self._follows_label:
-            self._follows_label = False
-            self.screen.labels.drop_keys_typed_before_claim()
 
     def paint_evidence_and_choices(self, *, moved: bool = False) -> None:
         """Draw the chosen claim, and what can be said of it."""

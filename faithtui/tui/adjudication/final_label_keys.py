@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.tui.review.labels.verdict_keys import list_typed_keys
+from faithtui.tui.input_queue import KeyCheck
 from faithtui.tui.review.lines.verdict_lines import UNFAIR_KEY, VERDICT_KEYS
+from faithtui.tui.screen.early_keys import list_typed_keys, make_early_key_check
 
 if TYPE_CHECKING:
     from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
@@ -67,3 +68,8 @@ def drop_final_labels_typed_ahead(screen: "AdjudicationScreen") -> str:
     active = screen.active_bindings.items()
     keys = {key for key, each in active if each.binding.id in _IDS_THAT_SETTLE}
     return list_typed_keys(screen.input_queue.drop_typed_ahead(keys))
+
+
+def make_check_of_keys_that_settle(screen: "AdjudicationScreen") -> KeyCheck:
+    """Make what refuses keys that settle a claim and came before it was seen, and names them."""
+    return make_early_key_check(screen, _IDS_THAT_SETTLE.__contains__, screen.refuse)

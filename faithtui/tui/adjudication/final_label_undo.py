@@ -1,7 +1,9 @@
 """`u` and `ctrl+r` in adjudication: the last final label, or flag for a talk, taken back."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from faithtui.tui.adjudication.final_label_keys import make_check_of_keys_that_settle
 from faithtui.tui.screen.label_undo import LabelUndo
 
 if TYPE_CHECKING:
@@ -13,7 +15,12 @@ class FinalLabelUndo(LabelUndo["AdjudicationScreen"]):
 
     def __init__(self, screen: "AdjudicationScreen") -> None:
         labels = screen.labels
-        super().__init__(screen, labels.report_undone_step_and_go_to_claim, labels.is_own_event)
+        super().__init__(
+            screen,
+            labels.report_undone_step_and_go_to_claim,
+            partial(make_check_of_keys_that_settle, screen),
+            labels.is_own_event,
+        )
 
     def is_key_shown(self, action: str) -> bool:
         """Leave both out of the footer of an empty list while nothing was decided in another."""

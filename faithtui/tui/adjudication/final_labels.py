@@ -21,7 +21,10 @@ from faithtui.domain.labels.label_events import (
 )
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines, final_label_keys
-from faithtui.tui.adjudication.final_label_keys import drop_final_labels_typed_ahead
+from faithtui.tui.adjudication.final_label_keys import (
+    drop_final_labels_typed_ahead,
+    make_check_of_keys_that_settle,
+)
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme import format as fmt
@@ -47,8 +50,6 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         """The last label event in words."""
         self._last_settled: ClaimId | None = None
         """Claim after which none was open, while the cursor has stayed on it."""
-        self._dropped_words = ""
-        """What was typed too early since the last label event; "": nothing."""
 
     def start_claim_clock(self) -> None:
         """Measure from now on how long the chosen claim has been on screen."""
@@ -96,11 +97,9 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             words += f"; nor were saved: {dropped}"
         self.refuse(words)
 
-    def drop_keys_typed_before_claim(self) -> None:
-        """Drop keys that settle a claim and came before it was painted, and say so."""
-        if dropped := drop_final_labels_typed_ahead(self.screen):
-            self._dropped_words = f"not saved: {dropped} · typed before the claim was drawn"
-            self.refuse(self._dropped_words)
+    def refuse_early_keys(self) -> None:
+        """Refuse keys that settle a claim and come before what is on screen next."""
+        self.input_queue.check_early_keys(make_check_of_keys_that_settle(self.screen))
 
     def allow_keys_on_last_settled_claim(self) -> None:
         """Let keys settle the claim again after which none was open: one has seen that."""
@@ -205,7 +204,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             self._last_settled = after
         else:
             self.screen.claims.cursor = ids.index(found)
-            self.screen.evidence.hold_keys_while_reading(follows_label=True)
+            self.screen.evidence.hold_keys_while_reading()
+            self.refuse_early_keys()
 
     def _save_event(
         self,
@@ -221,7 +221,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         seconds: float | None = None,
     ) -> None:
         store = self.session.store
-        self.last_act_words, self._dropped_words = words, ""
+        self.last_act_words = words
         self.in_flight += 1
         self.show_message(Piece(f"saving {words} …", "quiet"))
         future: Future[LabelEvent] = store.submit(
@@ -259,8 +259,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.in_flight -= 1
         if words:
             moment = fmt.format_time(self.session.now())
-            dropped = [Piece(f"{self._dropped_words} · ", "warn")] if self._dropped_words else []
-            self.show_message(*dropped, Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+            unread = self.screen.get_unread_refusal()
+            self.show_message(*unread, Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         else:
             self.last_act_words = ""
             self.show_message(Piece("not saved", "bad strong"))
@@ -272,11 +272,6 @@ class FinalLabels(Controller["AdjudicationScreen"]):
 
     def report_undone_step_and_go_to_claim(self, step: UndoneStep) -> None:
         """Go to the claim concerned, and say what was taken back."""
-        self._show_undone_step(step)
-        if self.screen.undo.finish_step():
-            self.drop_keys_typed_before_claim()
-
-    def _show_undone_step(self, step: UndoneStep) -> None:
         if not step.acts:
             words = f"nothing to be {step.words} here: no final label or flag of yours"
             self.show_message(Piece(words, "warn"))
@@ -295,7 +290,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             else ", on a claim that is not in this list"
         )
         self.last_act_words = f"{step.words}: {what}"
-        self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
+        said = (Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
+        self.show_message(*self.screen.get_unread_refusal(), *said)
         self.screen.reload_and_select_claim(act.claim)
 
     def is_key_shown(self, action: str) -> bool:

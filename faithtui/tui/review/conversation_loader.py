@@ -17,8 +17,8 @@ from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.other_app import OutdatedVerdict
 from faithtui.tui.review.labels.verdict_keys import (
-    drop_and_report_keys_typed_ahead,
     drop_verdicts_typed_ahead,
+    make_check_of_keys_about_claims,
 )
 from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
@@ -156,7 +156,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
         try:
             loaded = await self.read_in_thread(self.read_conversation, item, claim, edge)
         except Exception:
-            # The app says what failed; a list that waits for this takes keys again.
+            # The app says what failed; a list that waits for this takes keys again, but none that
+            # was meant for what could not be read.
+            self.screen.call_later(self.screen.undo.refuse_early_keys)
             self.screen.call_later(self.screen.repaint)
             raise
         if claim is None and turn is not None:
@@ -339,7 +341,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if loaded.undone is not None:
             self.screen.undo.report_undone_step(loaded.undone)
         elif not is_same:
-            drop_and_report_keys_typed_ahead(self.screen)
+            self.input_queue.check_early_keys(make_check_of_keys_about_claims(self.screen))
         if self.must_reread:
             self.must_reread = False
             self.reload()

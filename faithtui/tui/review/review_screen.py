@@ -152,7 +152,7 @@ class ReviewScreen(FaithScreen):
 
     def on_screen_resume(self) -> None:
         """Drop keys that came before the claim is seen again."""
-        self.reveal.drop_keys_typed_before_repaint()
+        self.reveal.refuse_keys_typed_before_repaint()
 
     # What is looked at
 

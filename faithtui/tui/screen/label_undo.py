@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from faithtui.domain.ids import ItemId
 from faithtui.domain.labels.label_events import EventFilter, Step
-from faithtui.tui.input_queue import hold_keys_during_worker
+from faithtui.tui.input_queue import KeyCheck, hold_keys_during_worker
 from faithtui.tui.screen.controller import Controller, ScreenT, run_in_worker
 
 
@@ -32,6 +32,7 @@ class LabelUndo(Controller[ScreenT]):
     Args:
         screen: The screen.
         show: Shows what changed, in the screen's turn.
+        make_key_check: Makes what refuses keys about a claim that nobody has seen.
         is_concerned: Which label events they are about; None: all.
     """
 
@@ -39,15 +40,15 @@ class LabelUndo(Controller[ScreenT]):
         self,
         screen: ScreenT,
         show: Callable[[UndoneStep], None],
+        make_key_check: Callable[[], KeyCheck],
         is_concerned: EventFilter | None = None,
     ) -> None:
         super().__init__(screen)
         self._show = show
+        self._make_key_check = make_key_check
         self._is_concerned = is_concerned
-        self._is_typed_ahead = False
-        """Whether the step that is being taken was typed before the one before it was shown."""
-        self._is_next_typed_ahead = False
-        """Whether another step was typed when this one was shown."""
+        self._check: KeyCheck | None = None
+        """What is asked of keys typed before the step taken last was shown; None: there is none."""
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
@@ -69,25 +70,27 @@ class LabelUndo(Controller[ScreenT]):
         """Hide both without a store, and where somebody types: there they are about the text."""
         return self.session.is_open and not isinstance(self.screen.focused, Input)
 
-    def finish_step(self) -> bool:
-        """Say whether what was typed behind a step is about a claim nobody has seen.
-
-        Meant to be called once, when the step is shown. One undo goes back to what was said last;
-        where several are typed at once, who types does not see what each of them goes back to.
-
-        Returns:
-            True where the step was typed before the step before it was shown.
-        """
-        active = self.screen.active_bindings.items()
-        steps = {key for key, each in active if each.binding.action in ("undo", "redo")}
-        self._is_next_typed_ahead = self.input_queue.next_key in steps
-        return self._is_typed_ahead
-
     def _submit_undo_or_redo(self, step: Callable[[str], Step], words: str) -> None:
-        self._is_typed_ahead, self._is_next_typed_ahead = self._is_next_typed_ahead, False
+        self._check_keys_behind_step()
         reviewer = self.session.reviewer
         future = self.session.store.submit(step, reviewer, urgent=True, durable=True)
         self._wait_for_undo_and_show(future, words)
+
+    def refuse_early_keys(self) -> None:
+        """Refuse keys about a claim that could not be shown."""
+        self._check = self._make_key_check()
+        self.input_queue.check_early_keys(self._check)
+
+    def _check_keys_behind_step(self) -> None:
+        """Refuse keys about a claim that nobody has seen when they were typed.
+
+        One step goes back to what was said last, and a verdict typed with it is about that. Behind
+        several typed at once it is not: who types does not see what each of them goes back to.
+        """
+        last = self.input_queue.check_of_last_input
+        is_unseen = last is not None and last is self._check
+        self._check = self._make_key_check() if is_unseen else lambda _key: False
+        self.input_queue.check_early_keys(self._check)
 
     # A verdict typed after it is meant for the claim that it goes back to.
     @hold_keys_during_worker(can_give_up=False)

@@ -60,9 +60,7 @@ def conversation_tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
 
 
 class FaithScreen(Screen[None]):
-    """A main screen.
-
-    A subclass has `make_panes` and `reload`; the type checker holds that in `screen_catalog`.
+    """A main screen: a subclass has `make_panes` and `reload`, as the type checker holds.
 
     Attributes:
         TITLE_WORDS: First words of the title.
@@ -211,10 +209,14 @@ class FaithScreen(Screen[None]):
     """What the status line said last of why a key did nothing."""
 
     def clear_refusal(self) -> None:
-        """Take away why an earlier key did nothing, where the status line says so still."""
+        """Take away why an earlier key did nothing, if the status line says so still."""
         if self._refusal and self.query_one(StatusLine).left == self._refusal:
             self.show_message()
         self._refusal = ()
+
+    def get_unread_refusal(self) -> tuple[Piece, ...]:
+        """Give why a key did nothing, to stand before other words; () if a key was typed since."""
+        return (*self._refusal, Piece(" · ")) if self._refusal else ()
 
     def set_title(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
         """Say where this is."""

@@ -1,9 +1,10 @@
 """The final label of a claim: given, flagged for a chat, saved, taken back."""
 
 import sqlite3
+import threading
 from concurrent.futures import Future
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +15,7 @@ from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import read_selected_claim
-from faithtui.tui.adjudication.comparison_reader import LoadedComparison
+from faithtui.tui.adjudication.comparison_reader import LoadedComparison, read_comparison
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.session import Session
@@ -114,21 +115,92 @@ async def test_keys_typed_ahead_settle_no_claim_that_was_not_drawn(
 
 
 @pytest.mark.thorough
-async def test_verdicts_typed_behind_several_undos_are_dropped_and_named(
+@pytest.mark.parametrize("keys", ["y ] x", "y tab x", "y e o h enter x", "y y u x"])
+async def test_keys_typed_ahead_settle_none_whatever_lies_between(
+    differing: Path, app: FaithApp, keys: str
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        type_ahead(app, *keys.split())
+        await until(pilot, lambda: not screen.labels.in_flight)
+        await calm(pilot)
+        final = [each.final and each.final.verdict for each in screen.listed_entries.values()]
+        # One undo goes back to the first claim, which was seen.
+        assert final == ["x" if "u" in keys else "yes", None, None]
+
+
+async def test_final_labels_typed_before_the_list_settle_nothing(
     differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        type_ahead(app, "g", "d", "x", "]", "y")
+        await calm(pilot)
+        assert "not saved: x y · typed before the claim was drawn" in status(app)
+        assert not acts(differing)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "u u n x",
+        "u u ] x",
+        "u j u x",
+        "u u n u x",
+        "u u e o h enter x",
+        "u u d d x",
+        "u u g r g d x",
+    ],
+)
+async def test_final_labels_typed_behind_several_undos_are_refused_and_named(
+    differing: Path, app: FaithApp, keys: str
 ) -> None:
     """Nobody has seen the claim that the second one goes back to."""
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         await press(pilot, "g", "d", "y", "y")
-        screen = await adjudicating(app)
-        type_ahead(app, "u", "u", "n", "x")
+        type_ahead(app, *keys.split())
         await until(pilot, lambda: "3 to adjudicate" in title(app))
         await calm(pilot)
-        assert "not saved: n x · typed before the claim was drawn" in status(app)
+        screen = await adjudicating(app)
+        assert "x · typed before the claim was drawn" in status(app)
         assert not any(each.final for each in screen.listed_entries.values())
         await press(pilot, "n")
-        assert next(iter(screen.listed_entries.values())).final is not None
+        assert "2 to adjudicate" in title(app)
+
+
+@pytest.mark.thorough
+async def test_a_final_label_typed_while_a_second_undo_is_read_is_refused(
+    differing: Path, app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "y")
+        reading, go_on, read = threading.Event(), threading.Event(), read_comparison
+        times = list[int]()
+
+        def read_late(*args: Any) -> LoadedComparison:
+            times.append(1)
+            if len(times) == 2:
+                reading.set()
+                go_on.wait()
+            return read(*args)
+
+        monkeypatch.setattr(f"{AdjudicationScreen.__module__}.read_comparison", read_late)
+        type_ahead(app, "u", "u")
+        await until(pilot, reading.is_set)
+        type_ahead(app, "x")
+        for _ in range(5):
+            await pilot.pause()
+        go_on.set()
+        await until(pilot, lambda: "3 to adjudicate" in title(app))
+        await calm(pilot)
+        assert "not saved: x" in status(app)
+        screen = await adjudicating(app)
+        assert not any(each.final for each in screen.listed_entries.values())
 
 
 @pytest.mark.thorough
@@ -401,7 +473,12 @@ async def test_undo_takes_back_final_labels_and_flags_for_a_talk_and_no_label_of
 ) -> None:
     screen, shown = FakeAdjudicateScreen(session), list[UndoneStep]()
     chosen = read_selected_claim(session, screen.listed[0])
-    undo = LabelUndo(cast(AdjudicationScreen, screen), shown.append, screen.labels.is_own_event)
+    undo = LabelUndo(
+        cast(AdjudicationScreen, screen),
+        shown.append,
+        lambda: lambda _key: True,
+        screen.labels.is_own_event,
+    )
     screen.labels.save_final_label_with_note(chosen, "yes")
     await screen.settle()
     for action, verdict, mark in (

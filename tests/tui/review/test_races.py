@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
@@ -255,33 +256,116 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     assert verdicts[:3] == ["yes", "no", None]
 
 
-@pytest.mark.parametrize(
-    ("keys", "left"),
-    [
-        ("uun", [None, None, None]),
-        ("uu1fn", [None, None, None]),
-        ("uuun", [None, None, None]),
-        ("uuuux", [None, None, None]),
-        ("uunu", [None, None, None]),
-        ("ucn", ["yes", "no", None]),
-    ],
-)
-@pytest.mark.thorough
-async def test_verdicts_typed_behind_several_undos_are_dropped_and_named(
-    app: FaithApp, store_path: Path, keys: str, left: list[str | None]
-) -> None:
-    """One goes back to what was said last; nobody has seen what the next one goes back to."""
+BEHIND_ONE_UNDO = ["u n", "u ] n", "u c n", "u e o h enter n", "y u n"]
+BEHIND_SEVERAL_UNDOS = [
+    "u u n",
+    "u u u n",
+    "u u u u x",
+    "u u 1 f n",
+    "u u k n",
+    "u u ] n",
+    "u u tab n",
+    "u u question_mark escape n",
+    "u u slash escape n",
+    "u u e o h enter n",
+    "u u m j n",
+    "u j u x",
+    "u ] u x",
+    "u c u x",
+    "u m u x",
+    "m j u u x",
+    "u u n u n",
+    "u ctrl+r u x",
+    "u u N y",
+    "u u a",
+    "u u full_stop",
+]
+
+
+async def type_at_once_after_two_verdicts(
+    app: FaithApp, store_path: Path, keys: str
+) -> tuple[list[str | None], str]:
+    """Give two verdicts, type keys in one read, and give verdicts by then and the status line."""
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "y", "y")
-        type_ahead(app, *keys)
+        type_ahead(app, *keys.split())
         await calm(pilot)
-        dropped = " ".join(keys.lstrip("u").rstrip("u"))
-        said = f"not saved: {dropped} · typed before the claim was drawn" in status(app)
-        assert said == (keys not in ("ucn", "uunu"))
-    labels = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
-    assert labels[:3] == left
-    assert not any(each.mine and each.mine.flagged for each in stored(store_path).claims)
+        said = status(app)
+    claims = stored(store_path).claims
+    assert not any(each.mine and each.mine.flagged for each in claims)
+    return [each.mine.verdict if each.mine else None for each in claims], said
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", BEHIND_ONE_UNDO)
+async def test_a_verdict_typed_behind_one_undo_is_about_what_was_said_last(
+    app: FaithApp, store_path: Path, keys: str
+) -> None:
+    verdicts, _ = await type_at_once_after_two_verdicts(app, store_path, keys)
+    at = 2 if keys.startswith("y") else 1
+    assert verdicts == [*["yes"] * at, "no", *[None] * (4 - at)]
+
+
+async def test_verdicts_typed_behind_two_undos_are_refused_and_named(
+    app: FaithApp, store_path: Path
+) -> None:
+    """Nobody has seen what the second one goes back to."""
+    verdicts, said = await type_at_once_after_two_verdicts(app, store_path, "u u 1 n")
+    assert verdicts == [None] * 5
+    assert said.startswith("not saved: 1 n · typed before the claim was drawn")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", BEHIND_SEVERAL_UNDOS)
+async def test_verdicts_typed_behind_several_undos_are_refused_whatever_lies_between(
+    app: FaithApp, store_path: Path, keys: str
+) -> None:
+    verdicts, said = await type_at_once_after_two_verdicts(app, store_path, keys)
+    left = [None, "yes"] if keys.startswith("u ctrl+r") else [None, None]
+    assert verdicts in ([*left, None, None, None], ["yes", *[None] * 4])
+    assert verdicts[0] is None or "ctrl+r" in keys
+    assert "not saved: " in said
+    assert "typed before the claim was drawn" in said
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["y ] x", "y k x", "y tab x", "y e o h enter x"])
+async def test_verdicts_typed_before_the_next_conversation_are_refused_whatever_lies_between(
+    app: FaithApp, store_path: Path, keys: str
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"yyyy")
+        type_ahead(app, *keys.split())
+        await calm(pilot)
+        assert "not saved: x · typed before the claim was drawn" in status(app)
+        assert screen.view is not None
+        assert screen.view.item.key == "conv-0031"
+        assert not any(each.mine and each.mine.verdict for each in screen.view.claims)
+    assert len([each for each in acts(store_path) if each[1]]) == 5
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["u x", "u u x", "u ] x"])
+async def test_a_verdict_for_what_could_not_be_read_is_on_no_other_claim(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"yyyyy")
+        read, failed = screen.loader.read_conversation, list[int]()
+
+        def fail_once(*args: Any) -> LoadedConversation:
+            if not failed:
+                failed.append(1)
+                raise StoreError("no room")
+            return read(*args)
+
+        monkeypatch.setattr(screen.loader, "read_conversation", fail_once)
+        type_ahead(app, *keys.split())
+        await calm(pilot)
+    assert "x" not in [each[1] for each in acts(store_path)]
 
 
 async def test_a_verdict_over_one_of_another_app_says_what_it_replaced(
@@ -447,7 +531,7 @@ async def test_verdicts_typed_before_a_conversation_is_drawn_are_refused_aloud(
         assert isinstance(app.screen, ReviewScreen)
         said = "not saved: y n"
         assert said in status(app)
-        assert rung == [True]
+        assert rung
         assert app.screen.claim is not None
         assert app.screen.claim.number == 2, "j was kept"
         first = app.screen.view

@@ -18,7 +18,7 @@ class UndoScreen(FakeScreen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.shown: list[UndoneStep] = []
-        self.undo = LabelUndo(cast(FaithScreen, self), self.shown.append)
+        self.undo = LabelUndo(cast(FaithScreen, self), self.shown.append, lambda: lambda _key: True)
 
 
 def say(store: Store, reviewer: str = "ann") -> ClaimId:

@@ -209,7 +209,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         if not self.in_flight:
             self._unsaved.clear()
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
-        self._refused = ()
+        self._refused = self.screen.get_unread_refusal()
         self.in_flight += 1
         self.saves_done.clear()
         self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))

@@ -16,9 +16,10 @@ from faithtui.errors import StoreError
 from faithtui.store.annotations.blind_view import has_given_queue_verdict
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead, list_typed_keys
+from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition, load_queue_position
 from faithtui.tui.screen.controller import Controller
+from faithtui.tui.screen.early_keys import list_typed_keys
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine

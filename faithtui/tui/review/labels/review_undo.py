@@ -1,5 +1,6 @@
 """`u` and `ctrl+r` in review: the last step taken back, with its claim shown."""
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
@@ -13,7 +14,7 @@ from faithtui.domain.labels.label_events import (
 )
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.verdict_keys import drop_and_report_keys_typed_ahead
+from faithtui.tui.review.labels.verdict_keys import make_check_of_keys_about_claims
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.theme import format as fmt
@@ -43,16 +44,25 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
     ]
 
     def __init__(self, screen: "ReviewScreen") -> None:
-        super().__init__(screen, self._go_to_undone_claim)
+        super().__init__(
+            screen,
+            self._go_to_undone_claim,
+            partial(make_check_of_keys_about_claims, screen),
+        )
 
     def action_undo(self) -> None:
-        """Take back the last step; a code does not belong to a verdict taken back."""
+        """Take back the last step; a code does not belong to a verdict taken back.
+
+        A range that was begun would reach to the claim that it goes back to.
+        """
+        self.screen.claim_range.clear_range()
         self.screen.verdicts.forget_last_verdict()
         self.screen.verdicts.repeated.forget("nothing to repeat after an undo")
         super().action_undo()
 
     def action_redo(self) -> None:
         """Do again what was taken back last, which may be another verdict than the last one."""
+        self.screen.claim_range.clear_range()
         self.screen.verdicts.repeated.forget("nothing to repeat after a redo")
         super().action_redo()
 
@@ -60,17 +70,14 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         """Go to the claim concerned."""
         self.screen.writer.cancel_opening_next_conversation()
         if not step.acts:
-            self.show_message(Piece(f"nothing to be {step.words}", "warn"))
-            self._drop_verdicts_for_unseen_claim()
+            self._show_message_behind_refusal(Piece(f"nothing to be {step.words}", "warn"))
         elif step.acts[0].mark in _ANSWER_MARKS:
             words = describe_event_without_verdict(step.acts[0].action, step.acts[0].mark)
             self.screen.writer.set_last_event_text(f"{step.words} {words}")
             self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(words))
-            self._drop_verdicts_for_unseen_claim()
             self.screen.reload()
         elif step.item is None:
             self.show_message(Piece(f"{step.words}: a verdict on what is not in this run", "warn"))
-            self._drop_verdicts_for_unseen_claim()
         else:
             self._reopen_and_go_to_claim(step, step.acts[0].claim, step.item)
 
@@ -92,14 +99,13 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         what = self._describe_undone_events(step.acts, state, claim)
         self.screen.writer.set_last_event_text(f"{step.words} {what}")
         outside = self.screen.queue_navigator.format_warning_if_outside(step.acts[0].claim)
-        self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what), *outside)
+        said = Piece(f"{step.words}: ", "human strong")
+        self._show_message_behind_refusal(said, Piece(what), *outside)
         self.screen.paint_at_position(state.position)
-        self._drop_verdicts_for_unseen_claim()
 
-    def _drop_verdicts_for_unseen_claim(self) -> None:
-        """Drop verdicts typed behind several steps at once, and say so."""
-        if self.finish_step():
-            drop_and_report_keys_typed_ahead(self.screen)
+    def _show_message_behind_refusal(self, *pieces: Piece) -> None:
+        """Say it behind what was typed with it and did nothing: nobody has read that yet."""
+        self.show_message(*self.screen.get_unread_refusal(), *pieces)
 
     def _describe_undone_events(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.format_claim_name(claim)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual.binding import Binding, BindingType
-from textual.keys import format_key
 
 from faithtui.domain.labels.reason_codes import REASON_CODES
+from faithtui.tui.input_queue import KeyCheck
+from faithtui.tui.screen.early_keys import list_typed_keys, make_early_key_check
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -168,8 +169,7 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence
 
     Args:
         screen: Where they were typed.
-        refused: A key that was refused before them; of a verdict, codes are about that one. Without
-            a label given last they are about the claim on screen.
+        refused: A key that was refused before them; of a verdict, codes are about that one.
 
     Returns:
         What was dropped, in the order typed.
@@ -178,20 +178,36 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence
     keys = {key for key, each in active if each.binding.id in _IDS}
     kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
     verdicts = {key for key, each in active if each.binding.id in _IDS_OF_VERDICTS}
-    if refused in verdicts or screen.verdicts.last_verdict is None:
+    if refused in verdicts:
         kept = set()
     return screen.input_queue.drop_typed_ahead(keys - kept, kept, verdicts)
 
 
-def drop_and_report_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> None:
-    """Drop keys that were typed before the conversation came on screen, and say so.
+def make_check_of_keys_about_claims(screen: "ReviewScreen") -> KeyCheck:
+    """Make what refuses keys about a claim that came before it was on screen, and names them.
+
+    Codes and doubts about the label given last are none, unless a verdict before them is refused.
+    """
+    is_verdict_refused = False
+
+    def is_about_claim(binding: str) -> bool:
+        nonlocal is_verdict_refused
+        is_verdict_refused |= binding in _IDS_OF_VERDICTS
+        has_label = screen.verdicts.last_verdict is not None and not is_verdict_refused
+        return binding in _IDS and not (binding in _IDS_ABOUT_LAST_VERDICT and has_label)
+
+    return make_early_key_check(screen, is_about_claim, screen.verdicts.refuse)
+
+
+def drop_and_report_keys_typed_ahead(screen: "ReviewScreen", refused: str) -> None:
+    """Drop keys that were typed behind one that came too early, and say so.
 
     Args:
         screen: Where they were typed.
-        refused: As of `drop_keys_typed_ahead`; named with them.
+        refused: That one; named with them.
     """
     if dropped := drop_keys_typed_ahead(screen, refused):
-        typed = list_typed_keys([refused, *dropped] if refused else dropped)
+        typed = list_typed_keys([refused, *dropped])
         screen.verdicts.refuse(f"not saved: {typed} · typed before the claim was drawn")
 
 
@@ -205,12 +221,3 @@ def drop_verdicts_typed_ahead(screen: "ReviewScreen") -> str:
     verdicts = {key for key, each in active if each.binding.group is VERDICT}
     kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
     return list_typed_keys(screen.input_queue.drop_typed_ahead(verdicts, kept, verdicts))
-
-
-def list_typed_keys(keys: Sequence[str]) -> str:
-    """Name keys in the order typed, by what stands on them; of many the first eight."""
-    shown = " ".join(format_key(each) for each in keys[:_MAX_KEYS])
-    return shown if len(keys) <= _MAX_KEYS else f"{shown} and {len(keys) - _MAX_KEYS} more"
-
-
-_MAX_KEYS = 8
