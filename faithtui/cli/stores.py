@@ -18,7 +18,7 @@ from faithtui.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from faithtui.config import Settings, SettingsWithOrigins
-    from faithtui.domain.ids import ClaimSetId, RunId
+    from faithtui.domain.ids import ClaimId, ClaimSetId, RunId
     from faithtui.store.store import Store
     from faithtui.tui.samples.queue import ClaimQueue
 
@@ -236,6 +236,7 @@ def show_app(
     run: "RunId | None" = None,
     resume: bool = False,
     queue: "ClaimQueue | None" = None,
+    queue_start: "ClaimId | None" = None,
     keeps_place: bool = False,
 ) -> int:
     """Show the app and return its exit code.
@@ -247,6 +248,7 @@ def show_app(
         run: Run to begin with; None: the newest.
         resume: Go on with that run in the background.
         queue: Claims to work through at once.
+        queue_start: Claim of the queue to begin with.
         keeps_place: Go on where this reviewer stopped; where that is known, it counts for more
             than screen and run.
 
@@ -301,7 +303,7 @@ def show_app(
     app.session.environ = configured.environment
     app.session.finds_local_servers = True
     if queue is not None:
-        app.session.start_queue(queue)
+        app.session.start_queue(queue, queue_start)
     app.run()
     return app.shutdown.process_exit_code
 

@@ -55,7 +55,7 @@ class _Node(Protocol):
     def app(self) -> App[Any]: ...
 
 
-class _EarlyInputs:
+class EarlyInputs:
     """What came before all was on the screen, and what is asked of it."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class InputQueue:
         """Whether what keys were held for is on the screen: a key typed ahead is about that."""
         self._on_dropped: Callable[[], object] | None = None
         """Called if input is forgotten until all is painted; None: none is to be."""
-        self._early = _EarlyInputs()
+        self.early_inputs = EarlyInputs()
         self.check_of_last_input: KeyCheck | None = None
         """What was asked of the input that was handed on last; None: it came in time."""
 
@@ -223,7 +223,7 @@ class InputQueue:
         Args:
             check: Is asked; of a key that does nothing, it says so to the user.
         """
-        self._early.next_check, self._is_painted = check, False
+        self.early_inputs.next_check, self._is_painted = check, False
         self._schedule_turn()
 
     def drop_typed_ahead(
@@ -307,15 +307,15 @@ class InputQueue:
 
     @property
     def _has_input_to_give(self) -> bool:
-        return bool(self._inputs or self._on_dropped or self._early.next_check)
+        return bool(self._inputs or self._on_dropped or self.early_inputs.next_check)
 
     def _pop_next_input(self) -> events.Event | None:
         if not self._key_holds:
             self._drop_input_of_screen_before()
-            self._early.note_inputs(self._inputs)
+            self.early_inputs.note_inputs(self._inputs)
             while self._inputs:
                 event = self._inputs.popleft()
-                self.check_of_last_input = check = self._early.find_check(event)
+                self.check_of_last_input = check = self.early_inputs.find_check(event)
                 if check is None or not isinstance(event, events.Key) or not check(event.key):
                     return event
             return None

@@ -303,7 +303,8 @@ class Session:
 
         Args:
             queue: The claims.
-            start: Where to begin; None: at the first one without an answer.
+            start: Where to begin; None: at the first one that is not among `queue.answered`, which
+                knows nothing of the answers of a sample.
         """
         hidden = self.is_judge_hidden and not queue.reveals_judge
         self.switch_run(queue.run)

@@ -27,7 +27,7 @@ from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
-from faithtui.tui.input_queue import InputQueue, KeyCheck
+from faithtui.tui.input_queue import EarlyInputs, InputQueue, KeyCheck
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.claim_moves import ClaimMoves
@@ -81,6 +81,7 @@ class FakeNavigation(InputQueue):
         self.held: set[object] = set()
         self.dropped: set[str] = set()
         self.early_checks: list[KeyCheck] = []
+        self.early_inputs = EarlyInputs()
         self.check_of_last_input = None
 
     def open_window(self, window: Any, answered: Callable[[Any], None] | None = None) -> None:

@@ -155,7 +155,9 @@ def _format_value_with_interval(value: Estimate) -> str:
         or value.ci_high is None
     ):
         return text
-    return f"{text} [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+    interval = f" [{value.ci_low:.2f}, {value.ci_high:.2f}]"
+    # Three signs take the room of the third digit.
+    return (text if len(text + interval) < _KAPPA else f"{value.value:.2f}") + interval
 
 
 def _self_agreement_pieces(own: SelfAgreement) -> list[Piece]:

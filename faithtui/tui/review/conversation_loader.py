@@ -340,7 +340,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.refresh_bindings()
         if loaded.undone is not None:
             self.screen.undo.report_undone_step(loaded.undone)
-        elif not is_same:
+        elif not is_same and not self.screen.undo.is_under_way:
             self.input_queue.check_early_keys(make_check_of_keys_about_claims(self.screen))
         if self.must_reread:
             self.must_reread = False

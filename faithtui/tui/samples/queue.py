@@ -154,6 +154,12 @@ def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> Que
     )
 
 
+def find_next_open_claim(store: "Store", queue: ClaimQueue, reviewer: str) -> ClaimId | None:
+    """Find where an annotator goes on with a queue, those skipped last; None: all are answered."""
+    following = load_queue_position(store, queue, reviewer).list_next_open_claims(1)
+    return following[0][1] if following else None
+
+
 def make_found_queue_with_progress(store: "Store", reviewer: str, found: ClaimQueue) -> ClaimQueue:
     """Take up claims that were found by a filter or a list where an annotator left them.
 

@@ -7,6 +7,8 @@ from textual.binding import Binding, BindingType
 
 from faithtui.engine.review.samples.sample_queues import QueueOutcome
 from faithtui.tui import screen_catalog
+from faithtui.tui.input_queue import get_input_queue
+from faithtui.tui.refusals import show_refusal_box
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.sample_lines import queue_end_lines
 from faithtui.tui.screen.dialogs import Dialog
@@ -74,6 +76,14 @@ class QueueEndDialog(Dialog):
     ) -> None:
         super().__init__("This queue is through", lambda width: _end_lines(queue, end, width))
         self._is_blind = is_blind
+
+    def on_mount(self) -> None:
+        """Drop what was typed behind the last verdict: it was not meant for this window."""
+        get_input_queue(self).drop_input_until_painted(
+            lambda: show_refusal_box(
+                self.app, "what was typed before this window was shown did nothing"
+            )
+        )
 
     def action_choose_screen(self, name: str) -> None:
         """Answer with a screen."""

@@ -17,7 +17,7 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.samples.queue import load_queue_position, make_sample_queue
+from faithtui.tui.samples.queue import find_next_open_claim, make_sample_queue
 from faithtui.tui.samples.sample_lines import format_minutes
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -43,9 +43,8 @@ class QueueStart(Controller[FaithScreen]):
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read_in_thread(make_sample_queue, store, sample, reviewer)
-        position = await self.read_in_thread(load_queue_position, store, queue, reviewer)
-        following = position.list_next_open_claims(1)
-        self.session.start_queue(queue, following[0][1] if following else None)
+        start = await self.read_in_thread(find_next_open_claim, store, queue, reviewer)
+        self.session.start_queue(queue, start)
         self.screen.post_message(ShowScreen("review"))
 
     @hold_keys_during_worker(can_give_up=True)

@@ -81,6 +81,11 @@ class LabelUndo(Controller[ScreenT]):
         self._check = self._make_key_check()
         self.input_queue.check_early_keys(self._check)
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether what the step taken last goes back to is not on the screen yet."""
+        return self._check is not None and self.input_queue.early_inputs.next_check is self._check
+
     def _check_keys_behind_step(self) -> None:
         """Refuse keys about a claim that nobody has seen when they were typed.
 

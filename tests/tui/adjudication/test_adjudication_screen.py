@@ -14,7 +14,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
     RaterFigures,
     order_opinions_anonymously,
 )
-from faithtui.domain.estimates import Estimate, EstimateStatus
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.labels.label_events import Action
 from faithtui.domain.withheld_reasons import WithheldReason
@@ -66,6 +66,16 @@ def test_a_figure_that_cannot_be_computed_says_why() -> None:
     nobody = cast(RaterRecords, SimpleNamespace(runs=()))
     lines = format_rater_agreement_lines(nobody, raters, get_metric_spec(SPEC), 80)
     assert lines[-1].text.endswith("20  none: they agree on all, or use one label")
+
+
+def test_three_signs_leave_the_interval_whole() -> None:
+    kappa = Estimate(
+        -0.421, EstimateStatus.OK, 20, 5, None, -0.803, -0.021, 0.95, EstimateMethod.JACKKNIFE
+    )
+    raters = RaterComparison((), (), (PairRow("bo", "zoe", RaterFigures(kappa, kappa, kappa)),))
+    nobody = cast(RaterRecords, SimpleNamespace(runs=()))
+    lines = format_rater_agreement_lines(nobody, raters, get_metric_spec(SPEC), 80)
+    assert "  -0.42 [-0.80, -0.02] -0.421" in lines[-1].text
 
 
 @pytest.mark.thorough

@@ -178,6 +178,7 @@ async def test_what_a_queue_showed_is_on_record_on_every_way_out(
             app.show_screen("review")
             await calm(pilot)
             await until(pilot, lambda: screen.view is not None)
+            await calm(pilot)
         if way == "queue":
             assert screen.claim is not None
             assert screen.claim.id in shown, "the same claim, hidden in this queue"
@@ -368,7 +369,7 @@ async def test_no_key_shows_the_judge_of_a_claim_that_is_not_drawn_yet(session: 
     for key in ("v", "T", "B"):
         screen.message = ""
         assert screen.press(key)
-        assert "before its row was drawn: it was not saved" in screen.message, key
+        assert "typed before the claim was drawn" in screen.message, key
     await screen.settle()
     assert session.is_blind
     assert acts(session.store_path) == []
@@ -447,3 +448,16 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
         assert screen.press(key)
         await screen.settle()
     assert not session.is_blind
+
+
+@pytest.mark.thorough
+async def test_a_verdict_typed_with_the_key_that_reveals_is_not_blind(
+    app: FaithApp, store_path: Path
+) -> None:
+    """It is on record as one that knew the judge, before what is revealed is drawn."""
+    async with app.run_test(size=SIZE) as pilot:
+        await blinded(pilot)
+        type_ahead(app, "v", "y")
+        await calm(pilot)
+    assert acts(store_path)[0][0] == "revealed"
+    assert acts(store_path)[1][0] in ("agreed", "overridden")

@@ -15,6 +15,7 @@ from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     SIZE,
+    acts,
     blinded,
     calm,
     opened,
@@ -23,6 +24,7 @@ from tests.tui.driving import (
     screen_text,
     status,
     title,
+    type_ahead,
     until,
 )
 from tests.tui.fake_screens import FakeReviewScreen
@@ -402,3 +404,22 @@ async def test_the_frame_of_the_claims_counts_what_the_title_counts(app: FaithAp
         await press(pilot, "y", "n")
         assert "self-agreement 2/3" in title(app)
         assert "Claims 5 · queue 2/3" in screen_text(app)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["enter y", "a", "u y", "i x y"])
+async def test_keys_typed_behind_the_last_label_of_a_queue_do_nothing(
+    app: FaithApp, store_path: Path, keys: str
+) -> None:
+    """The window that says that the queue is through came between, and nobody had seen it."""
+    async with app.run_test(size=(120, 40)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "y", "y", "g", "u", "R", "y", "y", "y")
+        before = len(acts(store_path))
+        type_ahead(app, "n", *keys.split())
+        await calm(pilot)
+        assert isinstance(app.screen, QueueEndDialog)
+        assert [each.message for each in app._notifications] == [
+            "what was typed before this window was shown did nothing"
+        ]
+        assert [each[1] for each in acts(store_path)[before:]] == ["no"]

@@ -307,6 +307,27 @@ async def test_a_verdict_typed_behind_one_undo_is_about_what_was_said_last(
     assert verdicts == [*["yes"] * at, "no", *[None] * (4 - at)]
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("delay", ["", "late"])
+async def test_a_verdict_behind_an_undo_of_the_label_that_led_on_is_kept(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, delay: str
+) -> None:
+    """The conversation that the label led to is read meanwhile, and is not what comes."""
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"yyyy")
+        if delay:
+            is_reading, go_on = hold_readings(screen, monkeypatch)
+            type_ahead(app, "y", "u", "n")
+            await until(pilot, is_reading.is_set)
+            go_on.set()
+        else:
+            type_ahead(app, "y", "u", "n")
+        await calm(pilot)
+    verdicts = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
+    assert verdicts == ["yes"] * 4 + ["no"]
+
+
 async def test_verdicts_typed_behind_two_undos_are_refused_and_named(
     app: FaithApp, store_path: Path
 ) -> None:

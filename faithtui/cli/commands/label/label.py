@@ -109,5 +109,17 @@ def label(
             raise typer.Exit(
                 run_line_session(opened, queue, settings.reviewer, as_json=options.json)
             )
+        from faithtui.tui.samples.queue import find_next_open_claim
+
+        start = find_next_open_claim(opened, queue, settings.reviewer)
     path = choose_store_path(options.store, settings)
-    raise typer.Exit(show_app(path, configured, first_screen="review", run=queue.run, queue=queue))
+    raise typer.Exit(
+        show_app(
+            path,
+            configured,
+            first_screen="review",
+            run=queue.run,
+            queue=queue,
+            queue_start=start,
+        )
+    )

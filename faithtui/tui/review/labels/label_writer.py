@@ -95,7 +95,9 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
-        view, shown = self.screen.view, self.session.has_judge_in_view(claim.id)
+        view, session = self.screen.view, self.session
+        # What is revealed is on record as that before it is on screen.
+        shown = session.has_judge_in_view(claim.id) or claim.id in session.revealed
         return claim.seen or shown or view is None or claim.id not in view.hidden
 
     def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:

@@ -200,15 +200,14 @@ def make_check_of_keys_about_claims(screen: "ReviewScreen") -> KeyCheck:
 
 
 def drop_and_report_keys_typed_ahead(screen: "ReviewScreen", refused: str) -> None:
-    """Drop keys that were typed behind one that came too early, and say so.
+    """Refuse a key that came too early, and those that were typed behind it.
 
     Args:
         screen: Where they were typed.
         refused: That one; named with them.
     """
-    if dropped := drop_keys_typed_ahead(screen, refused):
-        typed = list_typed_keys([refused, *dropped])
-        screen.verdicts.refuse(f"not saved: {typed} · typed before the claim was drawn")
+    typed = list_typed_keys([refused, *drop_keys_typed_ahead(screen, refused)])
+    screen.verdicts.refuse(f"not saved: {typed} · typed before the claim was drawn")
 
 
 def drop_verdicts_typed_ahead(screen: "ReviewScreen") -> str:

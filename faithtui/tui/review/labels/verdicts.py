@@ -114,7 +114,6 @@ class Verdicts(Controller["ReviewScreen"]):
         if self.screen.claim is None and not self.screen.panes.claims.is_waiting:
             self.refuse("there is nothing here to give a verdict on")
         else:
-            self.refuse("that key came before its row was drawn: it was not saved")
             # Those behind it were typed as early, each for a claim further down.
             drop_and_report_keys_typed_ahead(self.screen, self.input_queue.last_key or "that key")
 
@@ -164,8 +163,8 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse("the judge gave no verdict here: nothing to accept")
             self.forget_last_verdict()
             self.screen.repaint()
-        elif claim.mine is not None and claim.mine.is_counted:
-            # It would take a label that counts out of all figures.
+        elif claim.mine is not None and claim.mine.verdict is not None:
+            # It would take a label that counts out of all figures, or one in bulk away unseen.
             self._refuse_for_own_verdict(claim)
         else:
             name = self.screen.format_claim_name(claim)

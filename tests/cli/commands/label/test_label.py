@@ -25,6 +25,8 @@ from faithtui.errors import StoreError
 from faithtui.store.annotations.label_log import LabelLog
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.samples.queue import ClaimQueue
 from tests.cli.conftest import Cli, Result
 from tests.store.building import SPEC
 
@@ -358,6 +360,40 @@ def test_the_next_session_goes_on_where_this_one_ended(label: Label) -> None:
     out = label("y\n").out
     assert re.findall(r"^claim (\d) of 6", out, re.MULTILINE) == ["3", "4"]
     assert "3 of 6 claims left" in out
+
+
+@pytest.mark.parametrize(
+    ("typed", "order", "place"),
+    [
+        ("y\nn\n", NEW, 2),
+        ("s\nn\n", NEW, 2),
+        ("y\n" * 6, NEW, 0),
+        ("y\nn\n", ("--order", "text"), 2),
+    ],
+    ids=["labelled", "skipped", "finished", "text"],
+)
+def test_the_app_goes_on_where_the_session_before_ended(
+    label: Label,
+    cli: Cli,
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    order: Sequence[str],
+    place: int,
+) -> None:
+    """It began with the first claim, answered and with its judge in view: a key replaced that."""
+    began = list[tuple[ClaimQueue, ClaimId | None]]()
+
+    def run(app: FaithApp) -> None:
+        assert app.session.claim_queue is not None
+        began.append((app.session.claim_queue, app.session.claim))
+
+    monkeypatch.setattr("faithtui.cli.stores.has_terminal", lambda: True)
+    monkeypatch.setattr(FaithApp, "run", run)
+    label(typed, *order)
+    cli("--store", path, "label", "last", *(order if order != NEW else ("--sample", "1")))
+    ((queue, claim),) = began
+    assert queue.entries[place][1] == claim
 
 
 @pytest.mark.parametrize("key", ["yy", "Y", "8", "0", "-", "y n", "quit"])

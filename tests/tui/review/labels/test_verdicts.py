@@ -153,7 +153,7 @@ async def test_a_verdict_before_its_claim_is_painted_is_refused(
         screen = await reviewing(pilot)
         screen.panes.claims._painted_claim = None
         await press(pilot, "n")
-        assert "it was not saved" in status(app)
+        assert "typed before the claim was drawn" in status(app)
     assert said(stored(store_path)) == [None] * 5
 
 
@@ -201,6 +201,17 @@ async def test_accepting_the_judges_verdict_leaves_a_label_that_counts(
     assert [each[0] for each in acts(store_path)] == ["overridden"]
 
 
+@pytest.mark.thorough
+async def test_accepting_the_judges_verdict_leaves_a_label_given_in_bulk(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "m", "j", "n", "k", "k", "a")
+        assert "has your verdict: u undoes it" in status(app)
+    assert [each[0] for each in acts(store_path)] == ["bulk", "bulk"]
+
+
 async def test_a_code_after_a_refused_verdict_is_not_of_the_label_before(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -210,7 +221,7 @@ async def test_a_code_after_a_refused_verdict_is_not_of_the_label_before(
         await press(pilot, "n")
         screen.panes.claims.block_keys_until_repaint()
         await press(pilot, "y")
-        assert "it was not saved" in status(app)
+        assert "typed before the claim was drawn" in status(app)
         screen.repaint()
         await press(pilot, "3")
         assert "belongs to a label of yours" in status(app)
@@ -399,7 +410,7 @@ async def test_a_code_before_any_claim_was_drawn_is_refused(session: Session) ->
     screen = await FakeReviewScreen(session).open()
     screen.panes.claims.is_painted = False
     screen.press("5")
-    assert "before its row was drawn" in screen.message
+    assert "typed before the claim was drawn" in screen.message
     screen.panes.claims.is_painted = True
     screen.give("no")
     screen.panes.claims.is_painted = False
@@ -433,7 +444,7 @@ async def test_no_other_key_counts_before_its_claim_is_drawn(session: Session) -
     for key in ("y", "s", "f", "full_stop", "m", "a"):
         screen.message = ""
         assert screen.press(key)
-        assert "before its row was drawn: it was not saved" in screen.message, key
+        assert "typed before the claim was drawn" in screen.message, key
     assert screen.writer.in_flight == 0
 
 
