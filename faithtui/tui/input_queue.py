@@ -61,6 +61,8 @@ class EarlyInputs:
     def __init__(self) -> None:
         self.next_check: KeyCheck | None = None
         """Is asked of what comes before all is painted; None: nothing is, or all is painted."""
+        self.has_undone = False
+        """Whether an undo or a redo was handed on since the last input that came in time."""
         self._check: KeyCheck | None = None
         self._inputs: Sequence[events.Event] = ()
 
@@ -70,9 +72,11 @@ class EarlyInputs:
             self._check, self.next_check = self.next_check, None
             self._inputs = tuple(inputs)
 
-    def find_check(self, event: events.Event) -> KeyCheck | None:
-        """Find what is asked of an input; None: it came in time."""
-        return self._check if any(each is event for each in self._inputs) else None
+    def take_check(self, event: events.Event) -> KeyCheck | None:
+        """Find what is asked of the input that is handed on next; None: it came in time."""
+        is_early = any(each is event for each in self._inputs)
+        self.has_undone &= is_early
+        return self._check if is_early else None
 
 
 class InputQueue:
@@ -118,8 +122,6 @@ class InputQueue:
         self._on_dropped: Callable[[], object] | None = None
         """Called if input is forgotten until all is painted; None: none is to be."""
         self.early_inputs = EarlyInputs()
-        self.check_of_last_input: KeyCheck | None = None
-        """What was asked of the input that was handed on last; None: it came in time."""
 
     @property
     def is_settled(self) -> bool:
@@ -134,7 +136,7 @@ class InputQueue:
 
     def add_input(self, event: events.Event) -> None:
         """Hand on an event when its turn comes."""
-        if isinstance(event, events.Key):
+        if isinstance(event, events.Key | events.MouseDown):
             clear_status_refusal(self._app)
         self._inputs.append(event)
         self._schedule_turn()
@@ -315,7 +317,7 @@ class InputQueue:
             self.early_inputs.note_inputs(self._inputs)
             while self._inputs:
                 event = self._inputs.popleft()
-                self.check_of_last_input = check = self.early_inputs.find_check(event)
+                check = self.early_inputs.take_check(event)
                 if check is None or not isinstance(event, events.Key) or not check(event.key):
                     return event
             return None

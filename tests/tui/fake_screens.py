@@ -25,6 +25,7 @@ from faithtui.domain.labels.label_events import Action, HumanVerdict
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
+from faithtui.tui.adjudication.final_label_undo import FinalLabelUndo
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
 from faithtui.tui.input_queue import EarlyInputs, InputQueue, KeyCheck
@@ -82,7 +83,6 @@ class FakeNavigation(InputQueue):
         self.dropped: set[str] = set()
         self.early_checks: list[KeyCheck] = []
         self.early_inputs = EarlyInputs()
-        self.check_of_last_input = None
 
     def open_window(self, window: Any, answered: Callable[[Any], None] | None = None) -> None:
         self.windows.append(window)
@@ -451,6 +451,7 @@ class FakeAdjudicateScreen(FakeScreen):
         self.at = 0
         screen = cast(AdjudicationScreen, self)
         self.labels = FinalLabels(screen)
+        self.undo = FinalLabelUndo(screen)
         self.evidence = ClaimEvidence(screen)
         self.notes = FinalNotes(screen)
         self.note_subjects: list[str] = []

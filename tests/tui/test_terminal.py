@@ -34,7 +34,8 @@ SAVED = re.compile(
 )
 LAST = "no claim without a verdict"
 """Takes the place of "saved" after the last verdict of a run."""
-ANSWER = re.compile(f"{SAVED.pattern}|{LAST}|not saved")
+ANSWER = re.compile(f"{SAVED.pattern}|{LAST}|not saved(?!: [^·]* · typed before)")
+"""What a verdict is answered with; one that came too early is none, and is typed again."""
 
 
 def open_review(terminal: Terminal) -> None:

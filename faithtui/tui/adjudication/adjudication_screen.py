@@ -217,8 +217,6 @@ class AdjudicationScreen(FaithScreen):
         self.show_claim_under_cursor()
         if is_first or wanted in self.listed_entries:
             self.evidence.hold_keys_while_reading()
-        if is_first:
-            self.labels.refuse_early_keys()
 
     @on(VirtualList.Chosen)
     def review_chosen_claim(self) -> None:

@@ -129,6 +129,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         else:
             self.screen.labels.start_claim_clock()
             self._begin_reading(claim)
+            self.screen.labels.refuse_early_keys()
         self.screen.refresh_bindings()
 
     def hold_keys_while_reading(self) -> None:

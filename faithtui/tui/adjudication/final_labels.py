@@ -99,7 +99,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
 
     def refuse_early_keys(self) -> None:
         """Refuse keys that settle a claim and come before what is on screen next."""
-        self.input_queue.check_early_keys(make_check_of_keys_that_settle(self.screen))
+        if not self.screen.undo.is_under_way:
+            self.input_queue.check_early_keys(make_check_of_keys_that_settle(self.screen))
 
     def allow_keys_on_last_settled_claim(self) -> None:
         """Let keys settle the claim again after which none was open: one has seen that."""
@@ -205,7 +206,6 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         else:
             self.screen.claims.cursor = ids.index(found)
             self.screen.evidence.hold_keys_while_reading()
-            self.refuse_early_keys()
 
     def _save_event(
         self,

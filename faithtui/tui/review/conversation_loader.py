@@ -18,7 +18,7 @@ from faithtui.tui.review import position
 from faithtui.tui.review.labels.other_app import OutdatedVerdict
 from faithtui.tui.review.labels.verdict_keys import (
     drop_verdicts_typed_ahead,
-    make_check_of_keys_about_claims,
+    refuse_early_keys,
 )
 from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
@@ -136,6 +136,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
         While the list of claims waits for it, keys do too: they are meant for what comes.
         """
+        if self.screen.view is None or self.screen.view.item.id != item:
+            refuse_early_keys(self.screen)  # also where it cannot be read
         self._hold_keys_while_waiting(
             self._read_and_show_conversation(item, claim, edge, after, turn)
         )
@@ -156,9 +158,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
         try:
             loaded = await self.read_in_thread(self.read_conversation, item, claim, edge)
         except Exception:
-            # The app says what failed; a list that waits for this takes keys again, but none that
-            # was meant for what could not be read.
-            self.screen.call_later(self.screen.undo.refuse_early_keys)
+            # The app says what failed. A list that waits takes keys again that come from now on.
+            if after is not None:
+                self.screen.call_later(self.screen.undo.refuse_keys_behind_step)
             self.screen.call_later(self.screen.repaint)
             raise
         if claim is None and turn is not None:
@@ -169,6 +171,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
     @run_in_worker(CONTENT_GROUP)
     async def find_and_show_conversation_to_review(self) -> None:
         """Find a conversation to review when none was chosen."""
+        refuse_early_keys(self.screen)
         store = self.session.store
         run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
@@ -197,6 +200,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self, direction: int, *, after_verdict: bool = False
     ) -> None:
         """Go to the next conversation that has a claim without a verdict."""
+        refuse_early_keys(self.screen)
         here = self.session.item
         store, run = self.session.store, self.session.run
         if run is None or here is None:
@@ -268,17 +272,14 @@ class ConversationLoader(Controller["ReviewScreen"]):
             return
         if loaded.hiding_state != self.session.hiding_state:
             # Something is to be hidden by now that was not when this was read, or the other way.
-            self._load_again_unless_being_read(loaded)
+            if all(each.is_finished for each in self.screen.workers if each.group == CONTENT_GROUP):
+                self.load_and_show_conversation(
+                    loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone
+                )
             return
         # The screen may have been emptied since it was asked for: what was chosen stays.
         claim = loaded.claim or (None if loaded.edge else self.session.claim)
         self._show_conversation_with_queue_and_undo(replace(loaded, claim=claim))
-
-    def _load_again_unless_being_read(self, loaded: LoadedConversation) -> None:
-        if all(each.is_finished for each in self.screen.workers if each.group == CONTENT_GROUP):
-            self.load_and_show_conversation(
-                loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone
-            )
 
     def _show_conversation_with_queue_and_undo(self, loaded: LoadedConversation) -> None:
         self.session.choose_conversation(loaded.view.item.id)
@@ -340,8 +341,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.refresh_bindings()
         if loaded.undone is not None:
             self.screen.undo.report_undone_step(loaded.undone)
-        elif not is_same and not self.screen.undo.is_under_way:
-            self.input_queue.check_early_keys(make_check_of_keys_about_claims(self.screen))
+        elif not is_same:
+            refuse_early_keys(self.screen)
         if self.must_reread:
             self.must_reread = False
             self.reload()

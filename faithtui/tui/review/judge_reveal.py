@@ -11,7 +11,7 @@ from faithtui.domain.labels.label_events import Action, Event, NewEvent, Step
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.verdict_keys import make_check_of_keys_about_claims
+from faithtui.tui.review.labels.verdict_keys import refuse_early_keys
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
@@ -156,14 +156,14 @@ class JudgeReveal(Controller["ReviewScreen"]):
             self.screen.panes.claims.forget_paint()
 
     def refuse_keys_typed_before_repaint(self) -> None:
-        """Refuse verdicts, and keys that show the judge, typed before a claim is seen again.
+        """Refuse keys about a claim that are typed before it is seen again.
 
         Where another conversation is wanted, reading it does so.
         """
         claims, view = self.screen.panes.claims, self.screen.view
         is_another_wanted = view is None or self.session.item not in (None, view.item.id)
         if not (claims.is_painted or claims.is_waiting or is_another_wanted):
-            self.input_queue.check_early_keys(make_check_of_keys_about_claims(self.screen))
+            refuse_early_keys(self.screen)
             # From the next paint on the claim is on screen again, and its keys mean it.
             claims.note_next_paint()
 

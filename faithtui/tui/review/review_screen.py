@@ -151,7 +151,7 @@ class ReviewScreen(FaithScreen):
         self.reveal.forget_paint_if_covered()
 
     def on_screen_resume(self) -> None:
-        """Drop keys that came before the claim is seen again."""
+        """Refuse keys that came before the claim is seen again."""
         self.reveal.refuse_keys_typed_before_repaint()
 
     # What is looked at

@@ -15,28 +15,28 @@ _MAX_KEYS: Final = 8
 
 
 def make_early_key_check(
-    screen: "FaithScreen", is_about_claim: Callable[[str], bool], refuse: Callable[[str], None]
+    screen: "FaithScreen", is_refused: Callable[[str], bool], refuse: Callable[[str], None]
 ) -> KeyCheck:
     """Make a check for `InputQueue.check_early_keys` that refuses keys about a claim.
 
     Args:
         screen: Where claims are labelled; keys for other screens, and text, are never refused.
-        is_about_claim: Says of the id of a key binding whether it labels, marks or reveals a claim.
+        is_refused: Is asked of the id of a key's binding, in the order typed.
         refuse: Says why keys did nothing.
     """
-    refused: list[str] = []
 
-    def is_refused(key: str) -> bool:
+    def refuse_if_about_claim(key: str) -> bool:
         if screen.app.screen is not screen or isinstance(screen.focused, Input):
             return False
         active = screen.active_bindings.get(key)
-        if active is None or active.binding.id is None or not is_about_claim(active.binding.id):
+        if active is None or active.binding.id is None or not is_refused(active.binding.id):
             return False
-        refused.append(key)
-        refuse(f"not saved: {list_typed_keys(refused)} · typed before the claim was drawn")
+        screen.refused_keys.append(key)
+        named = list_typed_keys(screen.refused_keys)
+        refuse(f"not saved: {named} · typed before the claim was drawn")
         return True
 
-    return is_refused
+    return refuse_if_about_claim
 
 
 def list_typed_keys(keys: Sequence[str]) -> str:

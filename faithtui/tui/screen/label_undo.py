@@ -48,7 +48,9 @@ class LabelUndo(Controller[ScreenT]):
         self._make_key_check = make_key_check
         self._is_concerned = is_concerned
         self._check: KeyCheck | None = None
-        """What is asked of keys typed before the step taken last was shown; None: there is none."""
+        """What is asked of keys typed before the step taken last is shown; None: there is none."""
+        self._is_first = False
+        """Whether no other undo or redo was typed at once with that step and before it."""
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
@@ -71,31 +73,36 @@ class LabelUndo(Controller[ScreenT]):
         return self.session.is_open and not isinstance(self.screen.focused, Input)
 
     def _submit_undo_or_redo(self, step: Callable[[str], Step], words: str) -> None:
-        self._check_keys_behind_step()
+        early = self.input_queue.early_inputs
+        self._is_first, early.has_undone = not early.has_undone, True
+        self.refuse_keys_behind_step()
         reviewer = self.session.reviewer
         future = self.session.store.submit(step, reviewer, urgent=True, durable=True)
         self._wait_for_undo_and_show(future, words)
-
-    def refuse_early_keys(self) -> None:
-        """Refuse keys about a claim that could not be shown."""
-        self._check = self._make_key_check()
-        self.input_queue.check_early_keys(self._check)
 
     @property
     def is_under_way(self) -> bool:
         """Whether what the step taken last goes back to is not on the screen yet."""
         return self._check is not None and self.input_queue.early_inputs.next_check is self._check
 
-    def _check_keys_behind_step(self) -> None:
-        """Refuse keys about a claim that nobody has seen when they were typed.
+    def refuse_keys_behind_step(self) -> None:
+        """Refuse keys about a claim that come before what is on screen next."""
+        self._ask_of_keys_behind_step(self._make_key_check())
 
-        One step goes back to what was said last, and a verdict typed with it is about that. Behind
-        several typed at once it is not: who types does not see what each of them goes back to.
+    def _ask_of_keys_behind_step(self, check: KeyCheck) -> None:
+        self._check = check
+        self.input_queue.check_early_keys(check)
+
+    def _show_step(self, step: UndoneStep) -> None:
+        """Show what changed, and let a verdict typed behind a first step be about its claim.
+
+        One step goes back to what was said last. Behind several typed at once a verdict would be
+        about a claim that nobody has seen, as where another app, or an earlier session, said it.
         """
-        last = self.input_queue.check_of_last_input
-        is_unseen = last is not None and last is self._check
-        self._check = self._make_key_check() if is_unseen else lambda _key: False
-        self.input_queue.check_early_keys(self._check)
+        is_known = all(act.id in self.session.saved_events for act in step.acts)
+        if self._is_first and step.acts and step.item is not None and is_known:
+            self._ask_of_keys_behind_step(lambda _key: False)
+        self._show(step)
 
     # A verdict typed after it is meant for the claim that it goes back to.
     @hold_keys_during_worker(can_give_up=False)
@@ -108,4 +115,4 @@ class LabelUndo(Controller[ScreenT]):
             item = await self.read_in_thread(
                 store.label_log.find_item_id_of_claim, self.session.run, acts[0].claim
             )
-        self.screen.call_later(self._show, UndoneStep(acts, item, words))
+        self.screen.call_later(self._show_step, UndoneStep(acts, item, words))

@@ -112,6 +112,8 @@ class FaithScreen(Screen[None]):
         self.session = session
         self._action_owners: dict[str, Controller[Any]] = {}
         self._follows_runs = False
+        self.refused_keys: list[str] = []
+        """Keys that came too early, which nobody has read yet."""
 
     def add_controllers(self, *controllers: "Controller[Any]") -> None:
         """Let actions of controllers be actions of this screen."""
@@ -213,6 +215,7 @@ class FaithScreen(Screen[None]):
         if self._refusal and self.query_one(StatusLine).left == self._refusal:
             self.show_message()
         self._refusal = ()
+        self.refused_keys.clear()
 
     def get_unread_refusal(self) -> tuple[Piece, ...]:
         """Give why a key did nothing, to stand before other words; () if a key was typed since."""
@@ -281,15 +284,12 @@ class FaithScreen(Screen[None]):
         done, total = progress.finished_conversations, progress.conversations
         more = f" +{len(snapshots) - 1}" if len(snapshots) > 1 else ""
         paused = newest.gauges is not None and newest.gauges.is_paused
+        left = "" if newest.eta_s is None else f" · {format_time_left(newest.eta_s)}"
         status.right = (
             Piece(f"run #{newest.run}{more} ", "human"),
             Piece(fmt.format_progress_bar(done, total, 10), "human"),
             Piece(f" {done}/{total}"),
-            Piece(" · paused", "warn")
-            if paused
-            else Piece(
-                "" if newest.eta_s is None else f" · {format_time_left(newest.eta_s)}", "quiet"
-            ),
+            Piece(" · paused", "warn") if paused else Piece(left, "quiet"),
         )
 
     def make_idle_status(self) -> tuple[Piece, ...]:

@@ -115,6 +115,33 @@ async def test_keys_typed_ahead_settle_no_claim_that_was_not_drawn(
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["g d u x", "g d ctrl+r s", "g d u y u x"])
+async def test_an_undo_of_nothing_lets_no_final_label_through(
+    differing: Path, app: FaithApp, keys: str
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        type_ahead(app, *keys.split())
+        await calm(pilot)
+        assert "typed before the claim was drawn" in status(app)
+    assert not acts(differing)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["j j x", "j s"])
+async def test_a_claim_is_settled_by_no_key_typed_before_it_was_drawn(
+    differing: Path, app: FaithApp, keys: str
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        type_ahead(app, *keys.split())
+        await calm(pilot)
+        assert "typed before the claim was drawn" in status(app)
+    assert not acts(differing)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("keys", ["y ] x", "y tab x", "y e o h enter x", "y y u x"])
 async def test_keys_typed_ahead_settle_none_whatever_lies_between(
     differing: Path, app: FaithApp, keys: str

@@ -257,29 +257,33 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
 
 
 BEHIND_ONE_UNDO = ["u n", "u ] n", "u c n", "u e o h enter n", "y u n"]
-BEHIND_SEVERAL_UNDOS = [
-    "u u n",
-    "u u u n",
-    "u u u u x",
-    "u u 1 f n",
-    "u u k n",
-    "u u ] n",
-    "u u tab n",
-    "u u question_mark escape n",
-    "u u slash escape n",
-    "u u e o h enter n",
-    "u u m j n",
-    "u j u x",
-    "u ] u x",
-    "u c u x",
-    "u m u x",
-    "m j u u x",
-    "u u n u n",
-    "u ctrl+r u x",
-    "u u N y",
-    "u u a",
-    "u u full_stop",
-]
+BEHIND_SEVERAL_UNDOS = {
+    "u u n": "n",
+    "u u u n": "n",
+    "u u u u x": "x",
+    "u u 1 f n": "1 f n",
+    "u u k n": "n",
+    "u u ] n": "n",
+    "u u tab n": "n",
+    "u u question_mark escape n": "n",
+    "u u slash escape n": "n",
+    "u u e o h enter n": "n",
+    "u u m j n": "m n",
+    "u j u x": "x",
+    "u ] u x": "x",
+    "u c u x": "x",
+    "u m u x": "x",
+    "m j u u x": "x",
+    "u u x u n": "x n",
+    "u u n u n": "n n",
+    "u ctrl+r u x": "x",
+    "u u N y": "y",
+    "u u a": "a",
+    "u u R": "R",
+    "u u plus c": "+ c",
+    "u u full_stop": ".",
+}
+"""Keys typed at once, and those of them that are refused."""
 
 
 async def type_at_once_after_two_verdicts(
@@ -343,11 +347,101 @@ async def test_verdicts_typed_behind_several_undos_are_refused_whatever_lies_bet
     app: FaithApp, store_path: Path, keys: str
 ) -> None:
     verdicts, said = await type_at_once_after_two_verdicts(app, store_path, keys)
-    left = [None, "yes"] if keys.startswith("u ctrl+r") else [None, None]
-    assert verdicts in ([*left, None, None, None], ["yes", *[None] * 4])
-    assert verdicts[0] is None or "ctrl+r" in keys
-    assert "not saved: " in said
-    assert "typed before the claim was drawn" in said
+    assert verdicts == (["yes", *[None] * 4] if "ctrl+r" in keys else [None] * 5)
+    assert f"not saved: {BEHIND_SEVERAL_UNDOS[keys]} · typed before the claim was drawn" in said
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["u N u x", "u M M u x", "u g r v u x", "y u N u x"])
+async def test_two_undos_are_two_though_another_conversation_or_screen_lies_between(
+    app: FaithApp, store_path: Path, keys: str
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, *"yyyyy")
+        type_ahead(app, *keys.split())
+        await calm(pilot)
+        assert "x · typed before the claim was drawn" in status(app)
+    assert "x" not in [each[1] for each in acts(store_path)]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keys", ["v u x", "v ctrl+r x", "v u f", "v u n i"])
+async def test_an_undo_of_nothing_lets_no_key_through(
+    app: FaithApp, store_path: Path, keys: str
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        type_ahead(app, *keys.split())
+        await calm(pilot)
+        assert "not saved: " in status(app)
+    assert acts(store_path) == []
+
+
+@pytest.mark.thorough
+async def test_a_verdict_behind_an_undo_that_failed_is_on_no_claim(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, *"yyy")
+
+        def fail(*_args: Any, **_kwargs: Any) -> None:
+            raise StoreError("no room")
+
+        monkeypatch.setattr(app.session.store.label_log, "undo", fail)
+        type_ahead(app, "u", "x")
+        await calm(pilot)
+    assert [each[1] for each in acts(store_path)] == ["yes"] * 3
+
+
+@pytest.mark.thorough
+async def test_a_verdict_behind_an_undo_of_what_another_app_said_is_on_no_claim(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"yyy")
+        assert screen.view is not None
+        with Store.open(store_path) as other:
+            other.label_log.record_verdict(
+                screen.view.claims[4].id,
+                "ann",
+                "no",
+                run=screen.view.run.id,
+                saw_judge=False,
+            )
+        type_ahead(app, "u", "x")
+        await calm(pilot)
+        assert "not saved: x" in status(app)
+    assert "x" not in [each[1] for each in acts(store_path)]
+
+
+@pytest.mark.thorough
+async def test_an_undo_drops_a_range_that_was_begun(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "m", "j", "j", "u", "n")
+    verdicts = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
+    assert verdicts == ["no", *[None] * 4]
+
+
+@pytest.mark.thorough
+async def test_a_verdict_for_the_next_conversation_that_could_not_be_read_is_on_no_claim(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, *"yyyy")
+
+        def fail(*_args: Any) -> None:
+            raise StoreError("no room")
+
+        monkeypatch.setattr(screen.loader, "read_conversation", fail)
+        type_ahead(app, "N", "x")
+        await calm(pilot)
+        assert "not saved: x" in status(app)
+    assert "x" not in [each[1] for each in acts(store_path)]
 
 
 @pytest.mark.thorough

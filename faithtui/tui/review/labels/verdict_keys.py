@@ -143,11 +143,17 @@ CLAIM_LIST_BINDINGS: Final[list[BindingType]] = [
 
 
 _IDS_SHOWING_JUDGE: Final = frozenset(("review.reveal", "review.truths", "review.blind"))
-_IDS: Final = _IDS_SHOWING_JUDGE | {
-    each.id
-    for each in (*SCREEN_BINDINGS, *PANE_BINDINGS, *CLAIM_LIST_BINDINGS)
-    if isinstance(each, Binding)
-}
+_IDS_ABOUT_ANSWER: Final = frozenset(("review.fresh", "review.missed-claims"))
+"""Keys that ask the judge once more, or say what it missed."""
+_IDS: Final = (
+    _IDS_SHOWING_JUDGE
+    | _IDS_ABOUT_ANSWER
+    | {
+        each.id
+        for each in (*SCREEN_BINDINGS, *PANE_BINDINGS, *CLAIM_LIST_BINDINGS)
+        if isinstance(each, Binding)
+    }
+)
 _IDS_OF_VERDICTS: Final = frozenset(
     (
         "review.verdict-elsewhere",
@@ -186,17 +192,23 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence
 def make_check_of_keys_about_claims(screen: "ReviewScreen") -> KeyCheck:
     """Make what refuses keys about a claim that came before it was on screen, and names them.
 
-    Codes and doubts about the label given last are none, unless a verdict before them is refused.
+    Codes and doubts are about the label given last, and not refused, until a verdict is.
     """
-    is_verdict_refused = False
+    has_refused_verdict = False
 
-    def is_about_claim(binding: str) -> bool:
-        nonlocal is_verdict_refused
-        is_verdict_refused |= binding in _IDS_OF_VERDICTS
-        has_label = screen.verdicts.last_verdict is not None and not is_verdict_refused
+    def refuse_binding(binding: str) -> bool:
+        nonlocal has_refused_verdict
+        has_refused_verdict |= binding in _IDS_OF_VERDICTS | _IDS_ABOUT_ANSWER
+        has_label = screen.verdicts.last_verdict is not None and not has_refused_verdict
         return binding in _IDS and not (binding in _IDS_ABOUT_LAST_VERDICT and has_label)
 
-    return make_early_key_check(screen, is_about_claim, screen.verdicts.refuse)
+    return make_early_key_check(screen, refuse_binding, screen.verdicts.refuse)
+
+
+def refuse_early_keys(screen: "ReviewScreen") -> None:
+    """Refuse keys about a claim that come before what is on screen next, unless an undo says so."""
+    if not screen.undo.is_under_way:
+        screen.input_queue.check_early_keys(make_check_of_keys_about_claims(screen))
 
 
 def drop_and_report_keys_typed_ahead(screen: "ReviewScreen", refused: str) -> None:
