@@ -214,8 +214,11 @@ class AdjudicationScreen(FaithScreen):
         self.query_one(Panes).recompute_layout()
         self._paint_rater_figures()
         self._update_title()
+        if wanted is not None and wanted not in self.listed_entries:
+            self.undo.refuse_keys_behind_step()
+            self.labels.say_that_undone_claim_is_elsewhere()
         self.show_claim_under_cursor()
-        if is_first or wanted in self.listed_entries:
+        if is_first or wanted is not None:
             self.evidence.hold_keys_while_reading()
 
     @on(VirtualList.Chosen)

@@ -284,15 +284,18 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             if act.verdict is None or labels is None
             else fmt.describe_label(act.verdict, labels)
         )
-        elsewhere = (
-            ""
-            if act.claim in self.screen.listed_entries
-            else ", on a claim that is not in this list"
-        )
         self.last_act_words = f"{step.words}: {what}"
-        said = (Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
-        self.show_message(*self.screen.get_unread_refusal(), *said)
+        self._show_undone(self.last_act_words)
         self.screen.reload_and_select_claim(act.claim)
+
+    def say_that_undone_claim_is_elsewhere(self) -> None:
+        """Say that the list does not have the claim of the last undo, which may have left it."""
+        self._show_undone(f"{self.last_act_words}, on a claim that is not in this list")
+
+    def _show_undone(self, words: str) -> None:
+        head, _, what = words.partition(" ")
+        said = Piece(f"{head} ", "human strong"), Piece(what)
+        self.show_message(*self.screen.get_unread_refusal(), *said)
 
     def is_key_shown(self, action: str) -> bool:
         """Leave the keys out of the footer while the claim is hidden: they save nothing."""

@@ -128,6 +128,23 @@ async def test_an_undo_of_nothing_lets_no_final_label_through(
 
 
 @pytest.mark.thorough
+async def test_a_final_label_typed_with_an_undo_whose_claim_leaves_the_list_is_refused(
+    differing: Path, app: FaithApp
+) -> None:
+    """Undone, the claim is open, and no claim on which the judge says otherwise."""
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "x", "x", "x", "f")
+        before = len(acts(differing))
+        type_ahead(app, "u", "x")
+        await calm(pilot)
+        assert "not saved: x · typed before the claim was drawn" in status(app)
+        assert [each[0] for each in acts(differing)[before:]] == ["withdrawn"]
+        await press(pilot, "u")
+        assert "undone: X not fair, on a claim that is not in this list" in status(app)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("keys", ["j j x", "j s"])
 async def test_a_claim_is_settled_by_no_key_typed_before_it_was_drawn(
     differing: Path, app: FaithApp, keys: str

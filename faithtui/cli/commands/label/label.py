@@ -1,5 +1,6 @@
 """`faithtui label`: work through a queue of claims, in the app or line by line."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -111,6 +112,9 @@ def label(
             )
         from faithtui.tui.samples.queue import find_next_open_claim
 
+        if queue.sample is None:
+            mine = opened.samples.read_frame_for_blind_repeats(queue.run, settings.reviewer)
+            queue = replace(queue, answered={each.claim for each in mine}, place={})
         start = find_next_open_claim(opened, queue, settings.reviewer)
     path = choose_store_path(options.store, settings)
     raise typer.Exit(

@@ -25,11 +25,7 @@ from faithtui.store.records import RunState
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.store.store import Store
-from faithtui.tui.samples.queue import (
-    ClaimQueue,
-    make_found_queue_with_progress,
-    make_sample_queue,
-)
+from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +114,7 @@ def _make_whole_run_queue(
         raise ConfigError("the run has judged nothing yet")
     blind = settings.blind if request.blind is None else request.blind
     entries = tuple((each.item, each.claim) for each in frame)
-    queue = ClaimQueue("every claim, in the order of the text", run, entries, blind)
-    return make_found_queue_with_progress(store, settings.reviewer, queue)
+    return ClaimQueue("every claim, in the order of the text", run, entries, blind)
 
 
 def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) -> SampleRow:

@@ -362,6 +362,19 @@ def test_the_next_session_goes_on_where_this_one_ended(label: Label) -> None:
     assert "3 of 6 claims left" in out
 
 
+def test_labels_that_count_in_no_figure_are_no_answers_in_the_order_of_the_text(
+    label: Label, path: Path
+) -> None:
+    with Store.open(path) as store:
+        claims = [each.claim for each in store.samples.read_frame(RUN)]
+        for claim, action in zip(claims, (Action.BULK, Action.ACCEPTED), strict=False):
+            store.label_log.append_label_event(
+                claim, "ann", action, "no", run=RUN, judge_verdict=None, saw_judge=True
+            )
+    out = label("q\n", "--order", "text").out
+    assert "claim 1 of 6" in out
+
+
 @pytest.mark.parametrize(
     ("typed", "order", "place"),
     [
