@@ -102,6 +102,8 @@ WHY_QUEUES = (
 def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -> str:
     """Say how many labels are still to come, and with room for it by what that is known.
 
+    Not to be asked where `progress.needed` is None: how many are needed is not known.
+
     A report, which weighs claims without a label too, may say another number.
     """
     # Before there are labels to tell kappa from, it is what any rate takes at most.
@@ -520,7 +522,9 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
         if row.shown_share:
             words += "; those drawn to be shown with it count in no figure"
-        paragraphs += [[Piece(words)], [Piece(describe_labels_needed(progress, has_room=True))]]
+        paragraphs.append([Piece(words)])
+        if progress.needed is not None:
+            paragraphs.append([Piece(describe_labels_needed(progress, has_room=True))])
     if end.sequences is not None:
         paragraphs.append(
             [Piece("known: ", "quiet"), Piece(describe_confidence_sequences(end.sequences))]

@@ -122,6 +122,10 @@ def test_no_plan_is_made_of_how_many_labels_of_whole_conversations_are_needed(
     row = draw_and_save_run_sample(store, run, PEOPLE, request)
     found = read_queue_progress(store, row.id, PEOPLE)
     assert (found.needed, found.planned) == (None, False)
+    end = read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE)
+    said = " ".join(each.text.strip() for each in queue_end_lines(end, 200))
+    assert "compared claims have the label of the judge" in said
+    assert "kappa" not in said, "it called none enough"
 
 
 def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:
