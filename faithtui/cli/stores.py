@@ -255,10 +255,7 @@ def show_app(
     Raises:
         ConfigError: There is no terminal, or the user's key map is wrong.
     """
-    if not has_terminal():
-        raise ConfigError(
-            "the app needs a terminal; in a script use the commands, see faithtui --help"
-        )
+    refuse_missing_terminal()
     from faithtui.logbook import stop_printing_log
     from faithtui.malloc_settings import share_one_arena
     from faithtui.tui.conversations.import_files import pause_gc_then_freeze_objects
@@ -306,6 +303,18 @@ def show_app(
         app.session.start_queue(queue, queue_start)
     app.run()
     return app.shutdown.process_exit_code
+
+
+def refuse_missing_terminal() -> None:
+    """Refuse to open the app where nobody would see it.
+
+    Raises:
+        ConfigError: There is no terminal.
+    """
+    if not has_terminal():
+        raise ConfigError(
+            "the app needs a terminal; in a script use the commands, see faithtui --help"
+        )
 
 
 def has_terminal() -> bool:

@@ -72,8 +72,8 @@ def compute_interval_progress(
         half_width=half,
         labels_still_needed=None
         if half is None
-        else estimate_labels_needed(
-            len(units), half, wanted, left=int(compared.all.is_unreviewed.sum())
+        else min(
+            int(compared.all.is_unreviewed.sum()), estimate_labels_needed(len(units), half, wanted)
         ),
         stop=half is not None
         and half <= wanted

@@ -110,7 +110,7 @@ def compute_effective_sample_size(strata: Sequence[Stratum]) -> float:
     return 1 / inverse if inverse else 0.0
 
 
-def estimate_labels_needed(n: int, width: float, target: float, *, left: int) -> int:
+def estimate_labels_needed(n: int, width: float, target: float) -> int:
     """Estimate how many more labels bring an interval down to a width.
 
     Half-widths shrink with the square root of the number of labels.
@@ -119,15 +119,14 @@ def estimate_labels_needed(n: int, width: float, target: float, *, left: int) ->
         n: Labels so far, at least 1.
         width: Half the width of the interval now.
         target: The half-width wanted, above 0.
-        left: Units without a label: no more labels can be given.
 
     Returns:
-        0 when it is there already; at most `left`, which may not be enough.
+        0 only when it is there already. May be more than there are units without a label.
 
     Source:
         Cochran 1977, 4.4: n grows with the inverse square of the half-width.
     """
-    return min(left, max(0, math.ceil(n * (width / target) ** 2 - 1e-9) - n))
+    return max(0, math.ceil(n * (width / target) ** 2 - 1e-9) - n)
 
 
 class SpotCheckDecision(StrEnum):

@@ -110,13 +110,30 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
     target = f"{'a pass rate' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
+    # A pass rate of the run is known where all its claims are labelled; kappa is estimated still.
+    needed = min(progress.needed, progress.left) if progress.planned else progress.needed
+    if not progress.left or needed > progress.left:
+        return _describe_labels_beyond_run(progress, target, has_room=has_room)
     if not progress.planned:
-        count = fmt.format_count(progress.needed)
+        count = fmt.format_count(needed)
         return f"{count} more for {target}{', by your labels in this queue' * has_room}"
-    words = f"up to {fmt.format_count_with_noun(progress.needed, 'more label')} for {target}"
-    if 0 < progress.until_measured <= progress.needed:
+    words = f"up to {fmt.format_count_with_noun(needed, 'more label')} for {target}"
+    if 0 < progress.until_measured <= needed:
         words += f" (better known after {progress.until_measured} of them)"
     return words
+
+
+def _describe_labels_beyond_run(progress: QueueProgress, target: str, *, has_room: bool) -> str:
+    """Say that the claims of a run without a label are too few to reach an interval."""
+    if progress.left:
+        left = fmt.format_count_with_noun(progress.left, "claim left", "claims left")
+        return f"more than the {left} for {target}"
+    others = "other conversations"
+    if progress.row.population is not None:
+        others = "more of the population"
+    if has_room:
+        return f"all claims of the run are labelled: {target} needs labels of {others}"
+    return f"{target} needs {others}"
 
 
 def queue_header_line(width: int) -> Line:

@@ -42,7 +42,7 @@ def test_the_plan_is_the_textbook_one() -> None:
 def test_labels_still_needed_bring_the_width_down_to_the_target(
     n: int, width: float, target: float
 ) -> None:
-    more = estimate_labels_needed(n, width, target, left=10**9)
+    more = estimate_labels_needed(n, width, target)
     assert (more == 0) == (width <= target * (1 + 1e-9))
     reached = width * (n / (n + more)) ** 0.5
     assert reached <= target * (1 + 1e-9) or more == 0

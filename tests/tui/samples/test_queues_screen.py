@@ -327,7 +327,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
         f"blind sample 1/2 · 11 s a claim · 1 min to go · up to {left} more label"
         f"{'s' * (left > 1)} for a pass rate ±0.10"
     ), "ten labels are not there to come"
-    progress = replace(progress, needed=90)
+    progress = replace(progress, needed=90, left=5_000)
     assert sample_lines.describe_labels_needed(progress) == (
         "up to 90 more labels for a pass rate ±0.10 (better known after 9 of them)"
     )

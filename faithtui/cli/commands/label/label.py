@@ -17,8 +17,10 @@ from faithtui.cli.stores import (
     choose_store_path,
     open_store,
     read_id_of_run_with_verdicts,
+    refuse_missing_terminal,
     show_app,
 )
+from faithtui.errors import ConfigError
 
 
 def label(
@@ -99,6 +101,8 @@ def label(
     options = merge_common_options(context, store, json, reviewer)
     configured = override_configured_reviewer(load_settings_with_origins(), options.reviewer)
     settings = configured.settings
+    if not (plain or options.json):
+        refuse_missing_terminal()  # Before a sample is drawn and stored.
     request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
     with open_store(options.store, settings) as opened:
         queue = find_or_draw_queue(
@@ -116,6 +120,12 @@ def label(
             mine = opened.samples.read_frame_for_blind_repeats(queue.run, settings.reviewer)
             queue = replace(queue, answered={each.claim for each in mine}, place={})
         start = find_next_open_claim(opened, queue, settings.reviewer)
+        if start is None:
+            named = f"run {queue.run}" if queue.sample is None else f"sample {queue.sample}"
+            raise ConfigError(
+                f"{named} has nothing left for {settings.reviewer}: each claim of it has a label; "
+                "`faithtui` opens the app, where labels can be looked at and changed"
+            )
     path = choose_store_path(options.store, settings)
     raise typer.Exit(
         show_app(

@@ -57,9 +57,8 @@ class LineQueue:
             mine = self.context.store.samples.read_frame_for_blind_repeats(
                 self.context.queue.run, self.context.reviewer
             )
-            self.position.answered_claims |= {each.claim for each in mine} & set(
-                self.context.queue.place
-            )
+            place = self.context.queue.place
+            self.position.answered_claims = {each.claim for each in mine} & place.keys()
         self.position.current_place = here
 
     def reload_position_if_changed(self) -> None:

@@ -174,10 +174,13 @@ class QueueProgress:
     differ: int
     """How many of these have different ones."""
     needed: int | None
-    """Labels still to come for `KAPPA_TARGET`; None for samples with another purpose, and of whole
-    conversations before their labels give an interval."""
+    """Labels still to come for `KAPPA_TARGET`, also where fewer claims are left; 0 only where it is
+    reached. None for samples with another purpose, and of whole conversations before their labels
+    give an interval."""
     planned: bool
     """`needed` is what the plan says: too little is labelled to measure it."""
+    left: int = 0
+    """Claims of the run without the annotator's label in this sample."""
     until_measured: int = 0
     """Labels that count still to come before `needed` is measured; those shown count for none."""
 
@@ -207,13 +210,13 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
         return QueueProgress(row, len(counted), differ, None, planned=False)
     left, needed = max(0, row.frame - row.answered), None
     if len(counted) >= MEASURED_FROM:
-        needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
+        needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names)
     # The plan is of claims drawn one by one: how far conversations differ is not known yet.
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
     if planned:
-        needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
+        needed = max(0, plan_label_count(KAPPA_TARGET) - len(counted))
     until_measured = max(0, MEASURED_FROM - len(counted))
-    return QueueProgress(row, len(counted), differ, needed, planned, until_measured)
+    return QueueProgress(row, len(counted), differ, needed, planned, left, until_measured)
 
 
 LabelPair = tuple[str, str, str]
@@ -232,9 +235,7 @@ def _list_human_and_judge_labels_by_group(
     return found
 
 
-def _estimate_labels_needed(
-    pairs: Sequence[LabelPair], labels: Sequence[str], left: int
-) -> int | None:
+def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -> int | None:
     """Estimate labels still needed from kappa's interval; None where it has none."""
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
     # Loads numpy, which a queue without a plan for kappa has no use for.
@@ -248,7 +249,7 @@ def _estimate_labels_needed(
     if kappa.ci_low is None or kappa.ci_high is None:
         return None
     half = (kappa.ci_high - kappa.ci_low) / 2
-    return estimate_labels_needed(len(known), half, KAPPA_TARGET, left=left)
+    return estimate_labels_needed(len(known), half, KAPPA_TARGET)
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,10 +380,9 @@ def test_labels_that_count_in_no_figure_are_no_answers_in_the_order_of_the_text(
     [
         ("y\nn\n", NEW, 2),
         ("s\nn\n", NEW, 2),
-        ("y\n" * 6, NEW, 0),
         ("y\nn\n", ("--order", "text"), 2),
     ],
-    ids=["labelled", "skipped", "finished", "text"],
+    ids=["labelled", "skipped", "text"],
 )
 def test_the_app_goes_on_where_the_session_before_ended(
     label: Label,
@@ -407,6 +406,44 @@ def test_the_app_goes_on_where_the_session_before_ended(
     cli("--store", path, "label", "last", *(order if order != NEW else ("--sample", "1")))
     ((queue, claim),) = began
     assert queue.entries[place][1] == claim
+
+
+@pytest.mark.parametrize(
+    ("order", "again", "said"),
+    [
+        (NEW, ("--sample", "1"), "sample 1 has nothing left for ann"),
+        (("--order", "text"), ("--order", "text"), "run 1 has nothing left for ann"),
+    ],
+    ids=["sample", "text"],
+)
+def test_the_app_does_not_open_a_queue_without_an_open_claim(
+    label: Label,
+    cli: Cli,
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    order: Sequence[str],
+    again: Sequence[str],
+    said: str,
+) -> None:
+    """It began with the first claim, whose blind label one key replaced."""
+    monkeypatch.setattr("faithtui.cli.stores.has_terminal", lambda: True)
+    monkeypatch.setattr(FaithApp, "run", lambda app: pytest.fail("the app is open"))
+    label("y\n" * 6, *order)
+    result = cli("--store", path, "label", "last", *again)
+    assert result.code == 2
+    assert said in result.err
+
+
+@pytest.mark.parametrize("which", ["new", "simple", "spot-check"])
+def test_without_a_terminal_no_sample_is_drawn_for_the_app(
+    cli: Cli, path: Path, which: str
+) -> None:
+    """Each refused start left a sample behind, which the next `faithtui label` took up."""
+    result = cli("--store", path, "label", "last", "--sample", which)
+    assert result.code == 2
+    assert "the app needs a terminal" in result.err
+    with Store.open(path) as store:
+        assert not store.samples.list_samples("ann", RUN)
 
 
 @pytest.mark.parametrize("key", ["yy", "Y", "8", "0", "-", "y n", "quit"])
@@ -470,18 +507,22 @@ def label_beside_window(
 ) -> Callable[..., Result]:
     """Type lines while another open app of the same annotator acts before each of them."""
 
-    def run(typed: str, *acts_before: Act | None) -> Result:
+    def run(typed: str, *acts_before: Act | None, order: Sequence[str] = NEW) -> Result:
         following = iter(acts_before)
 
         def act() -> None:
             if (given := next(following, None)) is not None:
                 with Store.open(path) as store:
-                    (row,) = store.samples.list_samples("ann")
-                    entries = store.samples.list_claims_in_served_order(row.id, "ann")
-                    given(store, [each.claim for each in entries])
+                    rows = store.samples.list_samples("ann")
+                    entries = [
+                        each.claim
+                        for row in rows
+                        for each in store.samples.list_claims_in_served_order(row.id, "ann")
+                    ]
+                    given(store, entries)
 
         monkeypatch.setattr("sys.stdin", Typed(typed, act))
-        return cli("--store", path, "label", "--json", "--reviewer", "ann", *NEW)
+        return cli("--store", path, "label", "--json", "--reviewer", "ann", *order)
 
     return run
 
@@ -516,6 +557,15 @@ def test_what_another_app_labels_is_not_asked_and_what_it_undoes_is(
     served = [each["number"] for each in events(result) if each["event"] == "claim"]
     assert served == [1, 3, 4, 5, 6, 3], "the undone one is the first that is open again"
     assert list_verdicts_in_served_order(path) == ["yes", "no", None, "yes", "yes", "yes"]
+
+
+def test_what_another_app_undoes_is_asked_again_in_the_order_of_the_text(
+    label_beside_window: Callable[..., Result],
+) -> None:
+    typed = "y\n" * 6
+    result = label_beside_window(typed, None, None, undo_there, order=("--order", "text"))
+    served = [each["number"] for each in events(result) if each["event"] == "claim"]
+    assert served == [1, 2, 3, 4, 5, 6, 2]
 
 
 def test_a_label_that_another_app_gave_meanwhile_stands(

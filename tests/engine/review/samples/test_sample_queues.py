@@ -24,7 +24,11 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from faithtui.tui.samples.sample_lines import queue_end_lines
+from faithtui.tui.samples.sample_lines import (
+    describe_labels_needed,
+    queue_end_lines,
+    queue_status,
+)
 from tests.store.building import SPEC, assess, import_conversations, make_conversation, windows_of
 
 PEOPLE = "ann"
@@ -106,11 +110,11 @@ def test_samples_that_nobody_named_are_told_apart(store: Store, run: RunId) -> N
 def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
     first = read_queue_progress(store, row.id, PEOPLE)
-    # The plan wants 97, and there are 40.
-    assert (first.needed, first.planned, first.compared) == (40, True, 0)
+    assert (first.needed, first.left, first.planned, first.compared) == (97, 40, True, 0)
     say(store, row, 1, most=MEASURED_FROM - 1)
     few = read_queue_progress(store, row.id, PEOPLE)
-    assert (few.compared, few.differ, few.planned, few.needed) == (9, 1, True, 31)
+    assert (few.compared, few.differ, few.planned) == (9, 1, True)
+    assert (few.needed, few.left) == (88, 31)
     assert (first.until_measured, few.until_measured) == (10, 1)
 
 
@@ -133,8 +137,36 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     say(store, row, 4, most=30)
     found = read_queue_progress(store, row.id, PEOPLE)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
-    assert found.needed == 10  # more are not there
+    assert found.needed is not None
+    assert found.needed > found.left == 10
     assert not found.is_finished
+    words = "more than the 10 claims left for kappa ±0.10"
+    assert describe_labels_needed(found) == words
+
+
+@pytest.mark.parametrize(
+    ("conversations", "said", "status"),
+    [
+        (
+            20,
+            "all claims of the run are labelled: kappa ±0.10 needs labels of other conversations",
+            "kappa ±0.10 needs other conversations",
+        ),
+        (80, "enough for kappa ±0.10", "enough for kappa ±0.10"),
+    ],
+)
+def test_a_run_that_is_labelled_is_not_called_enough_for_a_wider_interval(
+    store: Store, conversations: int, said: str, status: str
+) -> None:
+    """It said so of ±0.23, as no claim without a label was left."""
+    run = judge_conversations(store, conversations)
+    request = SampleRequest("all", size=2 * conversations, seed=2)
+    row = draw_and_save_run_sample(store, run, PEOPLE, request)
+    say(store, row, 4)
+    end = read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE)
+    assert (end.progress.left, end.progress.is_finished) == (0, True)
+    assert said in " ".join(each.text.strip() for each in queue_end_lines(end, 200))
+    assert queue_status(end.progress).endswith(f" · {status}")
 
 
 def test_claims_drawn_to_be_shown_with_the_judge_are_not_compared(store: Store, run: RunId) -> None:
