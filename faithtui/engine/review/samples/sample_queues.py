@@ -1,5 +1,6 @@
 """Drawing queues, and saying how far one has come: the same for the app and the command line."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from faithtui.agreement.sampling.draw import (
     SamplePlan,
     SamplingDesign,
     SamplingFrame,
+    Stratum,
     make_sample_draw,
 )
 from faithtui.agreement.sampling.stopping_rules import (
@@ -19,11 +21,12 @@ from faithtui.agreement.sampling.stopping_rules import (
     USUAL_PACE_S,
     SpotCheck,
     SpotCheckDecision,
+    compute_effective_sample_size,
     decide_spot_check,
     estimate_labels_needed,
     plan_label_count,
 )
-from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
@@ -193,8 +196,8 @@ class QueueProgress:
 def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
     """Read how far an annotator has come with a sample. Meant for a thread.
 
-    How many labels are needed follows from the interval that a report gives kappa over the
-    annotator's own labels in this sample, each counted once: an estimate, not a result.
+    How many labels are needed follows from the interval of kappa over the annotator's own labels in
+    this sample, each weighing the claims of its stratum: an estimate, not a result.
 
     Raises:
         StoreError: There is no such sample.
@@ -202,10 +205,13 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     row = store.samples.read_sample(sample, reviewer)
     spec = store.runs.read_run(row.run).spec
     labels = store.samples.read_human_and_judge_labels(sample, reviewer)
-    counted = _list_human_and_judge_labels_by_group(
-        [each for each in labels if not each.shown], spec.rule
+    # Every stratum of another design weighs the same.
+    is_weighted = row.design is SamplingDesign.STRATIFIED
+    weights = _read_weight_by_claim(store, sample, reviewer) if is_weighted else {}
+    counted = _list_weighted_human_and_judge_labels(
+        [each for each in labels if not each.shown], spec.rule, weights
     )
-    differ = sum(human != judge for _, human, judge in counted)
+    differ = sum(human != judge for _, human, judge, _ in counted)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(counted), differ, None, planned=False)
     left, needed = max(0, row.frame - row.answered), None
@@ -214,25 +220,52 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     # The plan is of claims drawn one by one: how far conversations differ is not known yet.
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
     if planned:
-        needed = max(0, plan_label_count(KAPPA_TARGET) - len(counted))
+        needed = _plan_labels_needed(row.strata, len(counted))
     until_measured = max(0, MEASURED_FROM - len(counted))
     return QueueProgress(row, len(counted), differ, needed, planned, left, until_measured)
 
 
-LabelPair = tuple[str, str, str]
-"""Group, the annotator's label and the judge's, in the words of the metric."""
+LabelPair = tuple[str, str, str, float]
+"""Group, the annotator's label and the judge's, in the words of the metric, and how many claims
+this one stands for."""
 
 
-def _list_human_and_judge_labels_by_group(
-    readings: Sequence[SampleLabel], rule: ScoringRule
+def _read_weight_by_claim(
+    store: Store, sample: SampleId, reviewer: str
+) -> Mapping[ClaimId, float | None]:
+    """Read how many claims each claim of a sample by strata stands for, by the labels so far."""
+    weights = {
+        each.stratum.name: each.weight_now
+        for each in store.samples.read_stratum_progress(sample, reviewer)
+    }
+    entries = store.samples.list_claims_in_served_order(sample, reviewer)
+    return {each.claim: weights[each.stratum] for each in entries}
+
+
+def _list_weighted_human_and_judge_labels(
+    readings: Sequence[SampleLabel], rule: ScoringRule, weights: Mapping[ClaimId, float | None]
 ) -> list[LabelPair]:
     """List the claims that can be compared: neither without a verdict nor unfair."""
     found = []
     for each in readings:
         human = rule.translate_word_to_label(each.event.verdict or "")
         if human is not None and human != NOT_A_CLAIM and each.judge is not None:
-            found.append((each.group, human, each.judge))
+            weight = weights.get(each.event.claim) or 1.0
+            found.append((each.group, human, each.judge, weight))
     return found
+
+
+def _plan_labels_needed(strata: Sequence[Stratum], labelled: int) -> int | None:
+    """Plan the labels still needed for a rate; None where a stratum that has claims gives none.
+
+    A sample by strata takes more than a simple one, as far as its parts are not those of the run.
+    """
+    effective = compute_effective_sample_size(strata)
+    if not effective:
+        return None
+    labels_per_effective_one = sum(each.drawn for each in strata) / effective
+    planned = math.ceil(plan_label_count(KAPPA_TARGET) * labels_per_effective_one - 1e-9)
+    return max(0, planned - labelled)
 
 
 def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -> int | None:
@@ -240,11 +273,11 @@ def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
     # Loads numpy, which a queue without a plan for kappa has no use for.
     from faithtui.agreement.statistics.coefficients import KAPPA
-    from faithtui.agreement.statistics.matrices import count_confusion_by_group
+    from faithtui.agreement.statistics.matrices import count_weighted_confusion_by_group
     from faithtui.agreement.statistics.posterior import estimate_figures_by_posterior
 
     kappa = estimate_figures_by_posterior(
-        {"kappa": KAPPA}, count_confusion_by_group(known, labels)
+        {"kappa": KAPPA}, count_weighted_confusion_by_group(known, labels)
     )["kappa"]
     if kappa.ci_low is None or kappa.ci_high is None:
         return None

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -5,7 +6,12 @@ import pytest
 
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.agreement.sampling.stopping_rules import USUAL_PACE_S, SpotCheckDecision
+from faithtui.agreement.sampling.stopping_rules import (
+    KAPPA_TARGET,
+    USUAL_PACE_S,
+    SpotCheckDecision,
+    estimate_labels_needed,
+)
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
@@ -45,14 +51,15 @@ def run(store: Store) -> RunId:
     return judge_conversations(store, 20)
 
 
-def judge_conversations(store: Store, count: int) -> RunId:
-    """Make conversations of two claims: the judge says yes and no."""
+def judge_conversations(store: Store, count: int, *, flagged_every: int = 1) -> RunId:
+    """Make conversations of two claims: the judge says yes, and no to one of each so many."""
     chats: list[Conversation] = [
         make_conversation(f"t{number:02}", answers=1) for number in range(count)
     ]
     run = store.runs.create(SPEC, import_conversations(store, chats))
     for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
-        store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
+        second = "no" if chats.index(each) % flagged_every == 0 else "yes"
+        store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", second)}))
     return run
 
 
@@ -167,6 +174,27 @@ def test_a_run_that_is_labelled_is_not_called_enough_for_a_wider_interval(
     assert (end.progress.left, end.progress.is_finished) == (0, True)
     assert said in " ".join(each.text.strip() for each in queue_end_lines(end, 200))
     assert queue_status(end.progress).endswith(f" · {status}")
+
+
+def test_labels_of_a_sample_by_strata_weigh_in_what_is_needed(store: Store) -> None:
+    """Eight samples of 60 to 300 by verdict of the demo: each label counted once, 0 to 508 more
+    were needed where the report wanted 158 to 862; one was called enough at ±0.18."""
+    run = judge_conversations(store, 200, flagged_every=10)
+    request = SampleRequest(
+        "by verdict", design=SamplingDesign.STRATIFIED, stratified_by=("verdict",), size=60
+    )
+    row = draw_and_save_run_sample(store, run, PEOPLE, request)
+    assert {(each.population, each.drawn) for each in row.strata} == {(20, 20), (380, 40)}
+    first = read_queue_progress(store, row.id, PEOPLE)
+    inverse = (380 / 400) ** 2 / 40 + (20 / 400) ** 2 / 20
+    assert (first.needed, first.planned) == (math.ceil(97 * 60 * inverse), True)
+    say(store, row, 6)
+    found = read_queue_progress(store, row.id, PEOPLE)
+    wanted = compute_run_agreement(store, run, ReportSettings(sample=row.id)).report.progress
+    assert wanted.half_width is not None
+    report_needs = estimate_labels_needed(60, wanted.half_width, KAPPA_TARGET)
+    assert found.needed is not None
+    assert report_needs / 1.5 < found.needed < report_needs * 1.5, "each label counted once: 258"
 
 
 def test_claims_drawn_to_be_shown_with_the_judge_are_not_compared(store: Store, run: RunId) -> None:
