@@ -255,7 +255,7 @@ def show_app(
     Raises:
         ConfigError: There is no terminal, or the user's key map is wrong.
     """
-    refuse_missing_terminal()
+    _refuse_missing_terminal()
     from faithtui.logbook import stop_printing_log
     from faithtui.malloc_settings import share_one_arena
     from faithtui.tui.conversations.import_files import pause_gc_then_freeze_objects
@@ -263,16 +263,13 @@ def show_app(
     stop_printing_log()  # its lines would be written over the screen
     share_one_arena()
 
-    # Read when Textual is imported. What a message paints comes with the frame after the key's, and
-    # that one waits for the grid: a finer one costs nothing while nothing is painted.
-    os.environ.setdefault("TEXTUAL_FPS", "240")
+    _set_frame_rate()
     with pause_gc_then_freeze_objects():
         from faithtui.engine.runs.request import RunRequest
         from faithtui.logbook import open_log
-        from faithtui.paths import keymap_file, log_dir, state_dir
+        from faithtui.paths import log_dir, state_dir
         from faithtui.tui import screen_catalog
         from faithtui.tui.app import FaithApp
-        from faithtui.tui.keymap.keymap import load_keymap
         from faithtui.tui.resume_position import BookmarkFile
         from faithtui.tui.theme.ascii import wants_ascii
 
@@ -283,7 +280,7 @@ def show_app(
     if keeps_place:
         directory = state_dir(configured.environment) / "places"
         bookmarks = BookmarkFile(directory, path, settings.reviewer)
-    keymap = load_keymap(settings.keys, keymap_file(configured.file))
+    keymap = load_app_keymap(configured)
     app = FaithApp(
         path,
         reviewer=settings.reviewer,
@@ -305,16 +302,34 @@ def show_app(
     return app.shutdown.process_exit_code
 
 
-def refuse_missing_terminal() -> None:
-    """Refuse to open the app where nobody would see it.
-
-    Raises:
-        ConfigError: There is no terminal.
-    """
+def _refuse_missing_terminal() -> None:
     if not has_terminal():
         raise ConfigError(
             "the app needs a terminal; in a script use the commands, see faithtui --help"
         )
+
+
+def _set_frame_rate() -> None:
+    """Ask Textual, which reads it when it is imported, for a fine grid of frames.
+
+    What a message paints comes with the frame after the key's, and that one waits for the grid: a
+    finer one costs nothing while nothing is painted.
+    """
+    os.environ.setdefault("TEXTUAL_FPS", "240")
+
+
+def load_app_keymap(configured: "SettingsWithOrigins") -> dict[str, str]:
+    """Read the keys of the app, where it can be opened; see `load_keymap`.
+
+    Raises:
+        ConfigError: There is no terminal, or the user's key map is wrong.
+    """
+    _refuse_missing_terminal()
+    _set_frame_rate()
+    from faithtui.paths import keymap_file
+    from faithtui.tui.keymap.keymap import load_keymap
+
+    return load_keymap(configured.settings.keys, keymap_file(configured.file))
 
 
 def has_terminal() -> bool:

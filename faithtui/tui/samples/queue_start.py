@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
-from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.engine.review.samples.sample_queues import (
     REPEATS,
     SampleRequest,
@@ -17,7 +17,7 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.samples.queue import find_next_open_claim, make_sample_queue
+from faithtui.tui.samples.queue import ClaimQueue, find_next_open_claim, make_sample_queue
 from faithtui.tui.samples.sample_lines import format_minutes
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
@@ -40,12 +40,32 @@ class QueueStart(Controller[FaithScreen]):
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
     async def start_queue_at_first_open_claim(self, sample: SampleId) -> None:
-        """Go to the first claim of a queue without a verdict."""
+        """Go to the first claim of a queue without a label; where there is none, ask before."""
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read_in_thread(make_sample_queue, store, sample, reviewer)
         start = await self.read_in_thread(find_next_open_claim, store, queue, reviewer)
+        if start is None:
+            self.screen.call_later(self._offer_to_change_labels, queue)
+            return
+        self._show_queue(queue, start)
+
+    def _show_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:
         self.session.start_queue(queue, start)
         self.screen.post_message(ShowScreen("review"))
+
+    def _offer_to_change_labels(self, queue: ClaimQueue) -> None:
+        """Ask before a queue is shown in which a verdict takes the place of another one."""
+
+        def show_if_confirmed(answer: str | None) -> None:
+            if answer == "yes":
+                self._show_queue(queue, None)
+
+        words = (
+            "Every claim of this queue has your label. It is shown, with the judge's verdict "
+            "unless you work blind, and a verdict that you give there takes its place."
+        )
+        question = ConfirmDialog("Look at your labels?", words)
+        self.input_queue.open_window(question, show_if_confirmed)
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")

@@ -112,7 +112,7 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
         return f"enough for {target}"
     # A pass rate of the run is known where all its claims are labelled; kappa is estimated still.
     needed = min(progress.needed, progress.left) if progress.planned else progress.needed
-    if not progress.left or needed > progress.left:
+    if needed > progress.left:
         return _describe_labels_beyond_run(progress, target, has_room=has_room)
     if not progress.planned:
         count = fmt.format_count(needed)
@@ -124,16 +124,16 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
 
 
 def _describe_labels_beyond_run(progress: QueueProgress, target: str, *, has_room: bool) -> str:
-    """Say that the claims of a run without a label are too few to reach an interval."""
+    """Say that what was drawn from has too few claims without a label to reach an interval."""
+    whole = "run" if progress.row.population is None else "population"
     if progress.left:
-        left = fmt.format_count_with_noun(progress.left, "claim left", "claims left")
-        return f"more than the {left} for {target}"
-    others = "other conversations"
-    if progress.row.population is not None:
-        others = "more of the population"
+        others = fmt.format_count_with_noun(progress.left, "other claim", "other claims")
+        return f"more than the {others} of the {whole} for {target}"
     if has_room:
-        return f"all claims of the run are labelled: {target} needs labels of {others}"
-    return f"{target} needs {others}"
+        return (
+            f"all claims of the {whole} are labelled: {target} needs labels of other conversations"
+        )
+    return f"{target} needs other conversations"
 
 
 def queue_header_line(width: int) -> Line:

@@ -2,12 +2,15 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from faithtui.agreement.population import Population, PopulationStratum
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import RunId, SampleId
+from faithtui.engine.review.samples.sample_queues import QueueProgress
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.samples.queues_screen import can_extend
-from faithtui.tui.samples.sample_lines import queue_detail_lines
+from faithtui.tui.samples.sample_lines import describe_labels_needed, queue_detail_lines
 
 POPULATION = Population(
     "s3://bucket/[red]all\x1b[31m",
@@ -52,6 +55,19 @@ def test_a_queue_says_which_population_it_stands_for() -> None:
     assert "320 claims of 90 conversations in s3://bucket/[red]all" in text
     assert "10 of 100 conversations (10.0%) could not be judged" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (60, "50 more for kappa ±0.10, by your labels in this queue"),
+        (15, "more than the 15 other claims of the population for kappa ±0.10"),
+        (0, "all claims of the population are labelled: kappa ±0.10 needs labels of other conv"),
+    ],
+)
+def test_more_labels_come_from_the_population(left: int, said: str) -> None:
+    progress = QueueProgress(ROW, 30, 4, 50, planned=False, left=left)
+    assert describe_labels_needed(progress, has_room=True).startswith(said)
 
 
 def test_more_of_a_population_is_not_drawn_here() -> None:

@@ -77,3 +77,28 @@ async def test_a_queue_that_is_not_through_is_gone_on_with_and_no_other_drawn(
     # A spot-check is no repeat.
     screen.start.resume_or_offer_repeats(screen.run, rows)
     assert len(screen.input_queue.windows) == 1
+
+
+async def test_a_queue_without_an_open_claim_is_shown_only_when_that_was_confirmed(
+    session: Session,
+) -> None:
+    """It was opened at its first claim, whose blind label the next verdict replaced."""
+    screen = StartScreen(session)
+    screen.start.resume_or_offer_spot_check(screen.run, ())
+    screen.input_queue.answer("yes")
+    await screen.settle()
+    ((row,), queue) = screen.list_samples(), session.claim_queue
+    assert queue is not None
+    for _, claim in queue.entries:
+        session.store.label_log.record_verdict(
+            claim, "ann", "yes", run=screen.run, saw_judge=False, sample=row.id
+        )
+    session.leave_queue()
+    screen.posted.clear()
+    for answer, shown in ((None, False), ("yes", True)):
+        screen.start.start_queue_at_first_open_claim(row.id)
+        await screen.settle()
+        assert not screen.posted
+        screen.input_queue.answer(answer)
+        assert (session.claim_queue is not None) is shown
+    assert [each.screen for each in screen.posted if isinstance(each, ShowScreen)] == ["review"]

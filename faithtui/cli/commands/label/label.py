@@ -1,5 +1,6 @@
 """`faithtui label`: work through a queue of claims, in the app or line by line."""
 
+import shlex
 from dataclasses import replace
 from typing import Annotated
 
@@ -15,9 +16,9 @@ from faithtui.cli.shared_options import (
 )
 from faithtui.cli.stores import (
     choose_store_path,
+    load_app_keymap,
     open_store,
     read_id_of_run_with_verdicts,
-    refuse_missing_terminal,
     show_app,
 )
 from faithtui.errors import ConfigError
@@ -101,14 +102,17 @@ def label(
     options = merge_common_options(context, store, json, reviewer)
     configured = override_configured_reviewer(load_settings_with_origins(), options.reviewer)
     settings = configured.settings
-    if not (plain or options.json):
-        refuse_missing_terminal()  # Before a sample is drawn and stored.
+    is_app = not (plain or options.json)
     request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
     with open_store(options.store, settings) as opened:
         queue = find_or_draw_queue(
-            opened, read_id_of_run_with_verdicts(opened, run), request, settings
+            opened,
+            read_id_of_run_with_verdicts(opened, run),
+            request,
+            settings,
+            before_drawing=lambda: load_app_keymap(configured) if is_app else None,
         )
-        if plain or options.json:
+        if not is_app:
             from faithtui.cli.commands.label.line_session import run_line_session
 
             raise typer.Exit(
@@ -122,9 +126,10 @@ def label(
         start = find_next_open_claim(opened, queue, settings.reviewer)
         if start is None:
             named = f"run {queue.run}" if queue.sample is None else f"sample {queue.sample}"
+            by = f" --reviewer {shlex.quote(settings.reviewer)}" if options.reviewer else ""
             raise ConfigError(
                 f"{named} has nothing left for {settings.reviewer}: each claim of it has a label; "
-                "`faithtui` opens the app, where labels can be looked at and changed"
+                f"`faithtui{by}` opens the app, where labels can be looked at and changed"
             )
     path = choose_store_path(options.store, settings)
     raise typer.Exit(

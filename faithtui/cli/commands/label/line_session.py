@@ -97,7 +97,7 @@ def _close_done_queue_and_print_status(
         later=row.skipped,
         pace_s=row.pace_s,
         needed=end.progress.needed,
-        claims_left=end.progress.left,
+        other_claims=None if end.progress.needed is None else end.progress.left,
         rate_at_every_look=None if sequences is None else sequences.rate,
         recall_at_every_look=None if sequences is None else sequences.recall,
         decision=None if check is None else check.decision.value,

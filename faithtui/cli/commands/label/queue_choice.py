@@ -1,6 +1,6 @@
 """Which claims are labelled: a sample that is there, one that is drawn now, or a whole run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
@@ -45,9 +45,21 @@ class QueueRequest:
 
 
 def find_or_draw_queue(
-    store: Store, run: RunId, request: QueueRequest, settings: Settings
+    store: Store,
+    run: RunId,
+    request: QueueRequest,
+    settings: Settings,
+    *,
+    before_drawing: Callable[[], object],
 ) -> ClaimQueue:
     """Find or draw what is to be worked through.
+
+    Args:
+        store: Where everything is.
+        run: The run.
+        request: What was asked for.
+        settings: The user's settings.
+        before_drawing: Called before a sample is drawn and stored; what it raises prevents that.
 
     Raises:
         ConfigError: The options contradict each other, or nothing has anything left.
@@ -77,6 +89,7 @@ def find_or_draw_queue(
         order = _make_sample_request(wanted, request, settings, rows)
         frame = read_sampling_frame(store, run, reviewer, order)
         _refuse_unknown_strata(order.sizes, frame.claim_counts_by_stratum)
+        before_drawing()
         row = draw_and_save_run_sample(store, run, reviewer, order, frame)
     else:
         row = _find_sample(wanted, rows, request)

@@ -31,7 +31,7 @@ from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
 from faithtui.metrics.registry import find_metric
-from faithtui.store.samples.sample_records import SampleLabel, SampleRow
+from faithtui.store.samples.sample_records import SampleEntry, SampleLabel, SampleRow
 from faithtui.store.store import Store
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ class QueueProgress:
     planned: bool
     """`needed` is what the plan says: too little is labelled to measure it."""
     left: int = 0
-    """Claims of the run without the annotator's label in this sample."""
+    """Claims of what was drawn from whose label may still count; 0 for samples with another
+    purpose."""
     until_measured: int = 0
     """Labels that count still to come before `needed` is measured; those shown count for none."""
 
@@ -205,21 +206,24 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     row = store.samples.read_sample(sample, reviewer)
     spec = store.runs.read_run(row.run).spec
     labels = store.samples.read_human_and_judge_labels(sample, reviewer)
-    # Every stratum of another design weighs the same.
+    entries = store.samples.list_claims_in_served_order(sample, reviewer)
+    answered = [each for each in entries if each.answered and not each.shown]
+    # Of other designs every claim weighs the same.
     is_weighted = row.design is SamplingDesign.STRATIFIED
-    weights = _read_weight_by_claim(store, sample, reviewer) if is_weighted else {}
+    weights = _weigh_claims_by_stratum(answered, row.strata) if is_weighted else {}
     counted = _list_weighted_human_and_judge_labels(
         [each for each in labels if not each.shown], spec.rule, weights
     )
     differ = sum(human != judge for _, human, judge, _ in counted)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(counted), differ, None, planned=False)
-    left, needed = max(0, row.frame - row.answered), None
+    shown = sum(each.shown for each in entries)
+    left, needed = max(0, row.frame - shown - len(answered)), None
     if len(counted) >= MEASURED_FROM:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names)
     # The plan is of claims drawn one by one: how far conversations differ is not known yet.
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
-    if planned:
+    if planned and left:  # without any left the rate is known, kappa is not to be had
         needed = _plan_labels_needed(row.strata, len(counted))
     until_measured = max(0, MEASURED_FROM - len(counted))
     return QueueProgress(row, len(counted), differ, needed, planned, left, until_measured)
@@ -230,28 +234,24 @@ LabelPair = tuple[str, str, str, float]
 this one stands for."""
 
 
-def _read_weight_by_claim(
-    store: Store, sample: SampleId, reviewer: str
-) -> Mapping[ClaimId, float | None]:
-    """Read how many claims each claim of a sample by strata stands for, by the labels so far."""
-    weights = {
-        each.stratum.name: each.weight_now
-        for each in store.samples.read_stratum_progress(sample, reviewer)
-    }
-    entries = store.samples.list_claims_in_served_order(sample, reviewer)
-    return {each.claim: weights[each.stratum] for each in entries}
+def _weigh_claims_by_stratum(
+    answered: Sequence[SampleEntry], strata: Sequence[Stratum]
+) -> Mapping[ClaimId, float]:
+    """Say how many claims each labelled claim of a sample by strata stands for."""
+    counts = Counter(each.stratum for each in answered)
+    populations = {each.name: each.population for each in strata}
+    return {each.claim: populations[each.stratum] / counts[each.stratum] for each in answered}
 
 
 def _list_weighted_human_and_judge_labels(
-    readings: Sequence[SampleLabel], rule: ScoringRule, weights: Mapping[ClaimId, float | None]
+    readings: Sequence[SampleLabel], rule: ScoringRule, weights: Mapping[ClaimId, float]
 ) -> list[LabelPair]:
     """List the claims that can be compared: neither without a verdict nor unfair."""
     found = []
     for each in readings:
         human = rule.translate_word_to_label(each.event.verdict or "")
         if human is not None and human != NOT_A_CLAIM and each.judge is not None:
-            weight = weights.get(each.event.claim) or 1.0
-            found.append((each.group, human, each.judge, weight))
+            found.append((each.group, human, each.judge, weights.get(each.event.claim, 1.0)))
     return found
 
 

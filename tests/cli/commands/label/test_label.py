@@ -429,19 +429,34 @@ def test_the_app_does_not_open_a_queue_without_an_open_claim(
     monkeypatch.setattr("faithtui.cli.stores.has_terminal", lambda: True)
     monkeypatch.setattr(FaithApp, "run", lambda app: pytest.fail("the app is open"))
     label("y\n" * 6, *order)
-    result = cli("--store", path, "label", "last", *again)
+    result = cli("--store", path, "label", "last", "--reviewer", "ann", *again)
     assert result.code == 2
     assert said in result.err
+    assert "`faithtui --reviewer ann" in result.err or "--reviewer ann` opens" in result.err
 
 
 @pytest.mark.parametrize("which", ["new", "simple", "spot-check"])
-def test_without_a_terminal_no_sample_is_drawn_for_the_app(
-    cli: Cli, path: Path, which: str
+@pytest.mark.parametrize(
+    ("has_terminal", "said"),
+    [(False, "the app needs a terminal"), (True, "keymap.toml")],
+    ids=["terminal", "keys"],
+)
+def test_no_sample_is_drawn_for_an_app_that_cannot_be_opened(
+    cli: Cli,
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    which: str,
+    has_terminal: bool,
+    said: str,
 ) -> None:
     """Each refused start left a sample behind, which the next `faithtui label` took up."""
+    monkeypatch.setattr("faithtui.cli.stores.has_terminal", lambda: has_terminal)
+    keys = path.with_name("keymap.toml")
+    keys.write_text("nothing = [")
+    monkeypatch.setattr("faithtui.paths.keymap_file", lambda _: keys)
     result = cli("--store", path, "label", "last", "--sample", which)
     assert result.code == 2
-    assert "the app needs a terminal" in result.err
+    assert said in result.err
     with Store.open(path) as store:
         assert not store.samples.list_samples("ann", RUN)
 
@@ -657,6 +672,7 @@ def test_events_are_json_lines(label: Label) -> None:
     assert "action" not in found[2]
     assert found[5]["action"] in ("agreed", "overridden")
     assert (found[-1]["answered"], found[-1]["size"]) == (2, 6)
+    assert (found[-1]["needed"], found[-1]["other_claims"]) == (95, 4)
     assert found[-1]["rate_at_every_look"] is None  # it would tell of the judge
     shown = events(label("y\n", "--sample", "simple", "--size", "6", "--shown", "--json"))[-1]
     assert shown["rate_at_every_look"] is not None
@@ -678,8 +694,9 @@ def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Pa
 
 
 def test_an_unfinished_spot_check_tells_no_decision(label: Label, path: Path) -> None:
-    out = label("n\nq\n", "--sample", "spot-check").out
-    assert "decision" not in out
+    found = events(label("n\nq\n", "--sample", "spot-check", "--json"))
+    assert found[-1]["decision"] is None
+    assert (found[-1]["needed"], found[-1]["other_claims"]) == (None, None)
     with Store.open(path) as store:
         assert store.samples.list_samples("ann")[0].decision is None
 

@@ -147,7 +147,7 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     assert found.needed is not None
     assert found.needed > found.left == 10
     assert not found.is_finished
-    words = "more than the 10 claims left for kappa ±0.10"
+    words = "more than the 10 other claims of the run for kappa ±0.10"
     assert describe_labels_needed(found) == words
 
 
@@ -195,6 +195,28 @@ def test_labels_of_a_sample_by_strata_weigh_in_what_is_needed(store: Store) -> N
     report_needs = estimate_labels_needed(60, wanted.half_width, KAPPA_TARGET)
     assert found.needed is not None
     assert report_needs / 1.5 < found.needed < report_needs * 1.5, "each label counted once: 258"
+
+
+def test_nothing_is_said_of_a_rate_that_is_known(store: Store, run: RunId) -> None:
+    """Of a run whose claims are all labelled it wanted labels of other conversations."""
+    row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("all", size=40))
+    say(store, row, 0, most=39)
+    assert (read_queue_progress(store, row.id, PEOPLE).left) == 1
+    say(store, row, 0)
+    found = read_queue_progress(store, row.id, PEOPLE)
+    assert (found.needed, found.left) == (None, 0), "kappa of all alike has no interval"
+
+
+def test_claims_whose_labels_count_in_no_figure_are_not_left_to_be_labelled(
+    store: Store, run: RunId
+) -> None:
+    row = draw_and_save_run_sample(
+        store, run, PEOPLE, SampleRequest("arm", size=12, seed=2, shown_share=0.25)
+    )
+    shown = sum(each.shown for each in store.samples.list_claims_in_served_order(row.id, PEOPLE))
+    assert read_queue_progress(store, row.id, PEOPLE).left == 40 - shown
+    say(store, row, 4)
+    assert read_queue_progress(store, row.id, PEOPLE).left == 28
 
 
 def test_claims_drawn_to_be_shown_with_the_judge_are_not_compared(store: Store, run: RunId) -> None:
