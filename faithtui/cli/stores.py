@@ -305,7 +305,8 @@ def show_app(
 def _refuse_missing_terminal() -> None:
     if not has_terminal():
         raise ConfigError(
-            "the app needs a terminal; in a script use the commands, see faithtui --help"
+            "the app needs a terminal; in a script use the commands, such as label --plain; see "
+            "faithtui --help"
         )
 
 

@@ -297,7 +297,7 @@ def _describe_checked_value(check: CriterionCheck, wanted: Thresholds) -> str:
     """Give the number that is held against the threshold."""
     found = check.estimate
     if found is None or found.value is None:
-        return "there is no value"
+        return "the figure has no value"
     if wanted.basis is ThresholdBasis.LOWER and found.ci_low is not None:
         return f"the lower end is {found.ci_low:.3f}"
     return f"the value is {found.value:.3f}"

@@ -127,7 +127,7 @@ def _format_rater_agreement_line(
     kappa = figures.kappa
     if kappa.n >= LEAST_CLAIMS and kappa.value is None and kappa.reason is not None:
         why = (
-            "none: they agree on all, or use one label"
+            "none: they agree on all, or one uses one label"
             if kappa.reason is WithheldReason.NO_VARIATION
             else fmt.describe_missing_reason(kappa.reason)
         )

@@ -110,11 +110,17 @@ class ClaimMoves(Controller["ReviewScreen"]):
         """Limit the claims to the window of a row; the first row is all of them."""
         if self.screen.view is not None:
             window = None if row == 0 else row - 1
-            self.screen.paint_at_position(
-                position.fit_position_to_view(
-                    self.screen.view, ReviewPosition(window, self.screen.review_position.claim)
-                )
+            claim = self.screen.review_position.claim
+            self._show_window(
+                position.fit_position_to_view(self.screen.view, ReviewPosition(window, claim))
             )
+
+    def _show_window(self, at: ReviewPosition) -> None:
+        """Show the claims of a window; in a queue say that the one chosen there is none of it."""
+        before = self.screen.review_position.claim
+        self.screen.paint_at_position(at)
+        if at.claim is not None and at.claim != before:
+            self.screen.queue_navigator.warn_if_outside(at.claim)
 
     def move_on_after_verdict(self, claim: ClaimId, *, later: bool = False) -> None:
         """Go on after a verdict, or after putting a claim off."""
@@ -150,7 +156,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
     def action_limit_to_window(self, by: int) -> None:
         """Limit the claims to another window."""
         if self.screen.view is not None:
-            self.screen.paint_at_position(
+            self._show_window(
                 position.move_by_windows(self.screen.view, self.screen.review_position, by)
             )
 

@@ -114,10 +114,12 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
     needed = min(progress.needed, progress.left) if progress.planned else progress.needed
     if needed > progress.left:
         return _describe_labels_beyond_run(progress, target, has_room=has_room)
+    # Labels given with the judge in view, which some claims are drawn for, do not count.
+    blind = "blind " * (progress.row.shown_share > 0)
     if not progress.planned:
-        count = fmt.format_count(needed)
-        return f"{count} more for {target}{', by your labels in this queue' * has_room}"
-    words = f"up to {fmt.format_count_with_noun(needed, 'more label')} for {target}"
+        more = f"{fmt.format_count(needed)} more {f'{blind}labels ' * bool(blind)}for {target}"
+        return f"{more}{', by your labels in this queue' * has_room}"
+    words = f"up to {fmt.format_count_with_noun(needed, f'more {blind}label')} for {target}"
     if 0 < progress.until_measured <= needed:
         words += f" (better known after {progress.until_measured} of them)"
     return words

@@ -65,7 +65,7 @@ def test_a_figure_that_cannot_be_computed_says_why() -> None:
     raters = RaterComparison((), (), (PairRow("bo", "zoe", RaterFigures(none, none, none)),))
     nobody = cast(RaterRecords, SimpleNamespace(runs=()))
     lines = format_rater_agreement_lines(nobody, raters, get_metric_spec(SPEC), 80)
-    assert lines[-1].text.endswith("20  none: they agree on all, or use one label")
+    assert lines[-1].text.endswith("20  none: they agree on all, or one uses one label")
 
 
 def test_three_signs_leave_the_interval_whole() -> None:

@@ -287,6 +287,32 @@ async def test_an_undo_of_a_label_outside_the_queue_says_so(session: Session) ->
     assert screen.message.endswith(" · three does not have this claim: N goes on with it")
 
 
+@pytest.mark.parametrize("is_row", [False, True])
+async def test_a_window_without_the_claim_of_the_queue_says_so(
+    session: Session, is_row: bool
+) -> None:
+    """`J` and `K` led to another claim, and the next verdict was one outside the sample."""
+    screen = await walking(session)
+    assert screen.view is not None
+    warning = "three does not have this claim: N goes on with it"
+    windows = [
+        row.position
+        for row in screen.view.windows
+        if row.claims and screen.claims[4] not in row.claims
+    ]
+    if is_row:
+        screen.moves.limit_to_window_of_row(windows[0] + 1)
+    else:
+        screen.press("J")
+    assert screen.chosen != 4
+    assert warning in screen.message
+    screen.press("N")
+    await screen.settle()
+    screen.press("P")
+    await screen.settle()
+    assert warning not in screen.message
+
+
 async def test_q_leaves_the_queue_and_stays_with_the_claim(session: Session) -> None:
     screen = await walking(session)
     assert screen.press("Q")

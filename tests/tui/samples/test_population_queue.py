@@ -1,5 +1,6 @@
 """The queue of a sample of results: it says what it stands for, and draws nothing more here."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -68,6 +69,15 @@ def test_a_queue_says_which_population_it_stands_for() -> None:
 def test_more_labels_come_from_the_population(left: int, said: str) -> None:
     progress = QueueProgress(ROW, 30, 4, 50, planned=False, left=left)
     assert describe_labels_needed(progress, has_room=True).startswith(said)
+
+
+def test_labels_that_do_not_count_are_not_asked_for() -> None:
+    """A sample of the 97 claims that it wanted had 19 shown with the judge; it wanted 19 more."""
+    row = replace(ROW, shown_share=0.2, population=None)
+    progress = QueueProgress(row, 0, 0, 97, planned=True, left=300)
+    assert describe_labels_needed(progress) == "up to 97 more blind labels for a pass rate ±0.10"
+    progress = QueueProgress(row, 30, 4, 50, planned=False, left=60)
+    assert describe_labels_needed(progress) == "50 more blind labels for kappa ±0.10"
 
 
 def test_more_of_a_population_is_not_drawn_here() -> None:

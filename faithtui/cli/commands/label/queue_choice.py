@@ -71,7 +71,9 @@ def find_or_draw_queue(
     if request.order == "text":
         return _make_whole_run_queue(store, run, request, settings)
     reviewer = settings.reviewer
-    rows = store.samples.list_samples(reviewer, run)
+    samples = store.samples.list_samples(reviewer)
+    rows = [row for row in samples if row.run == run]
+    others = [row for row in samples if row.run != run]
     if not rows:
         _refuse_run_without_claims(store, run)
     given = [request.size, request.seed, request.stratify, request.sizes]
@@ -82,8 +84,9 @@ def find_or_draw_queue(
         row = next((row for row in rows if row.remaining and row.closed_at is None), None)
         if row is None:
             raise ConfigError(
-                "no sample of this run has anything left for you: --sample new draws one, "
-                "--sample spot-check takes 20 claims, --order text goes through every claim"
+                f"no sample of run {run} has anything left for you{_name_open_sample(others)}; "
+                f"of run {run} --sample new draws one, --sample spot-check takes 20 claims, "
+                "--order text goes through every claim"
             )
     elif wanted in NEW_SAMPLES:
         order = _make_sample_request(wanted, request, settings, rows)
@@ -92,7 +95,7 @@ def find_or_draw_queue(
         before_drawing()
         row = draw_and_save_run_sample(store, run, reviewer, order, frame)
     else:
-        row = _find_sample(wanted, rows, request)
+        row = _find_sample(wanted, rows, others, request)
     queue = make_sample_queue(store, row.id, reviewer)
     if request.blind and not queue.blind:
         queue = replace(queue, blind=True, place={})
@@ -130,12 +133,28 @@ def _make_whole_run_queue(
     return ClaimQueue("every claim, in the order of the text", run, entries, blind)
 
 
-def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) -> SampleRow:
+def _name_open_sample(others: Sequence[SampleRow]) -> str:
+    """Name the newest sample of another run that has claims left; "": none has."""
+    row = next((row for row in others if row.remaining and row.closed_at is None), None)
+    if row is None:
+        return ""
+    left = f"{row.remaining:,} claim{'s' * (row.remaining > 1)} left"
+    return f"; sample {row.id} of run {row.run} has {left}: faithtui label {row.run}"
+
+
+def _find_sample(
+    wanted: str, rows: Sequence[SampleRow], others: Sequence[SampleRow], request: QueueRequest
+) -> SampleRow:
     """Find a sample of the run by its number."""
     drawing = (request.size, request.seed, request.stratify, request.sizes)
     if any(each is not None for each in drawing):
         raise ConfigError("--size, --seed, --stratify and --sizes are for a new sample")
-    row = next((row for row in rows if wanted.lstrip("#") == str(row.id)), None)
+    row = _find_numbered_sample(wanted, rows)
+    if row is None and (other := _find_numbered_sample(wanted, others)) is not None:
+        raise ConfigError(
+            f"--sample {wanted} is a sample of run {other.run}: "
+            f"faithtui label {other.run} --sample {other.id}"
+        )
     if row is None:
         known = ", ".join(str(row.id) for row in rows) or "none yet"
         meant = format_suggestion(wanted, NEW_SAMPLES)
@@ -147,6 +166,10 @@ def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) 
     if row.blind and request.blind is False:
         raise ConfigError(f"sample {row.id} was drawn blind; v shows the judge on one claim")
     return row
+
+
+def _find_numbered_sample(wanted: str, rows: Sequence[SampleRow]) -> SampleRow | None:
+    return next((row for row in rows if wanted.lstrip("#") == str(row.id)), None)
 
 
 def _parse_sample_size_per_stratum(request: QueueRequest) -> dict[str, int]:

@@ -735,7 +735,7 @@ def test_strata_and_seeds_are_taken_from_the_options(label: Label, path: Path) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "no sample of this run has anything left"),
+        ((), "no sample of run 1 has anything left for you; of run 1 --sample new draws one"),
         (("--sample", "7"), "or the number of a sample of this run"),
         (("--sample", "soon"), "expected new, simple"),
         (("--size", "0"), "--size takes a number above 0"),
@@ -755,6 +755,22 @@ def test_options_that_cannot_be_are_explained(
     assert result.code == 2
     assert says in result.err
     assert acts(path) == []
+
+
+def test_samples_of_other_runs_are_named(label: Label, cli: Cli, path: Path) -> None:
+    """After a second run over the same claims nothing led to the half-done sample."""
+    label("y\n" * 4, *NEW)
+    again = cli("--store", path, "run", "--claims", "run:1", "--judge", "offline")
+    assert again.code == 0, again.err
+    result = label("")
+    assert result.code == 2
+    assert "no sample of run 2 has anything left for you; sample 1 of run 1 has 2 claims" in (
+        " ".join(result.err.split())
+    )
+    assert "label 1; of run 2 --sample new draws one" in " ".join(result.err.split())
+    result = label("", "--sample", "1")
+    assert result.code == 2
+    assert "--sample 1 is a sample of run 1: faithtui" in result.err
 
 
 @pytest.mark.parametrize(
