@@ -103,8 +103,10 @@ def _format_interval(estimate: Estimate) -> str:
 
 def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) -> str:
     """Say how many unfaithful units the judge misses and how many faithful ones it flags."""
-    if not report.agreement.n or report.design.kind is DesignKind.OVERRIDE_ONLY:
+    if not report.agreement.n:
         return ""
+    if report.design.kind is DesignKind.OVERRIDE_ONLY:
+        return f"The labels are corrections of {judge} alone: how often it is wrong is not known. "
     found, (one, many) = choose_unfaithful_detection(report, passing), report.unit
     named = describe_unfaithful_labels(report, passing)
     labelled = "" if report.design.kind is DesignKind.CENSUS else " labelled"
@@ -212,12 +214,11 @@ def _describe_agreement(report: LevelReport) -> str:
         return f"None of the {labelled} is of the sample."
     where = f"{format_number_with_noun(inside.n, one, many)} from {format_group_count(report)}"
     kappa = report.cohen_kappa
+    same = f"On {where} judge and human label are the same for {table.agreed_count:,}"
+    if report.design.kind is DesignKind.OVERRIDE_ONLY:
+        return f"{same}."
     if kappa.value is None:
-        why = explain_missing_kappa(report)
-        return (
-            f"On {where} judge and human label are the same for {table.agreed_count:,}; "
-            f"Cohen's kappa is {kappa.status} ({why})."
-        )
+        return f"{same}; Cohen's kappa is {kappa.status} ({explain_missing_kappa(report)})."
     return (
         f"On {where} judge and human labels agree with Cohen's kappa "
         f"{_format_value_with_interval(kappa)}; "

@@ -214,6 +214,13 @@ def test_only_corrections_allow_no_rate_and_say_so_loudly() -> None:
     assert found.claims.rate.bounds == pytest.approx((0.4, 1.0))
     (warning,) = [each for each in found.warnings if each.code == "override_only"]
     assert warning.severity is Severity.BLOCKING
+    assert found.headline.startswith(
+        "The labels are corrections of the judge alone: how often it is wrong is not known. On 40 "
+        "claims from"
+    )
+    assert "kappa" not in found.headline.partition("The judge may not")[0], (
+        "it is that of the choice"
+    )
 
 
 def test_the_headline_gives_both_rates_and_both_intervals() -> None:

@@ -82,8 +82,9 @@ def _close_done_queue_and_print_status(
     )
     row = end.progress.row
     lines = wrap_with_name_before("status", queue_status(end.progress))
-    # They follow from the judge's verdicts, of which line mode says nothing while blind.
-    sequences = None if queue.blind else end.sequences
+    # They follow from the judge's verdicts, of which line mode says nothing while it is blind.
+    sequences = None if queue.blind and not end.progress.is_finished else end.sequences
+    needed = end.progress.needed
     if sequences is not None:
         lines += wrap_with_name_before("known", describe_confidence_sequences(sequences))
     check = end.check if end.progress.is_finished and through else None
@@ -96,8 +97,8 @@ def _close_done_queue_and_print_status(
         size=row.size,
         later=row.skipped,
         pace_s=row.pace_s,
-        needed=end.progress.needed,
-        other_claims=None if end.progress.needed is None else end.progress.left,
+        needed=None if needed is None else min(needed, end.progress.left),
+        needed_is_enough=None if needed is None else needed <= end.progress.left,
         rate_at_every_look=None if sequences is None else sequences.rate,
         recall_at_every_look=None if sequences is None else sequences.recall,
         decision=None if check is None else check.decision.value,

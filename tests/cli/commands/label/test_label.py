@@ -672,8 +672,11 @@ def test_events_are_json_lines(label: Label) -> None:
     assert "action" not in found[2]
     assert found[5]["action"] in ("agreed", "overridden")
     assert (found[-1]["answered"], found[-1]["size"]) == (2, 6)
-    assert (found[-1]["needed"], found[-1]["other_claims"]) == (95, 4)
+    assert (found[-1]["needed"], found[-1]["needed_is_enough"]) == (4, False)
     assert found[-1]["rate_at_every_look"] is None  # it would tell of the judge
+    through = events(label("y\n" * 4, "--json"))[-1]
+    assert (through["answered"], through["size"]) == (6, 6)
+    assert through["rate_at_every_look"] is not None
     shown = events(label("y\n", "--sample", "simple", "--size", "6", "--shown", "--json"))[-1]
     assert shown["rate_at_every_look"] is not None
     assert shown["recall_at_every_look"] is not None
@@ -696,7 +699,7 @@ def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Pa
 def test_an_unfinished_spot_check_tells_no_decision(label: Label, path: Path) -> None:
     found = events(label("n\nq\n", "--sample", "spot-check", "--json"))
     assert found[-1]["decision"] is None
-    assert (found[-1]["needed"], found[-1]["other_claims"]) == (None, None)
+    assert (found[-1]["needed"], found[-1]["needed_is_enough"]) == (None, None)
     with Store.open(path) as store:
         assert store.samples.list_samples("ann")[0].decision is None
 
