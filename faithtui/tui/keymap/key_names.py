@@ -95,6 +95,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "queue-end.stay": "enter",
     "queue-end.undo": "u",
     "queues.draw": "n",
+    "queues.repeats": "R",
     "queues.spot-check": "c",
     "replies.copy": "C",
     "replies.open": "W",

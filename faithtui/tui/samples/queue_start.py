@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
-from faithtui.domain.ids import ClaimId, RunId, SampleId
+from faithtui.domain.ids import RunId, SampleId
 from faithtui.engine.review.samples.sample_queues import (
     REPEATS,
     SampleRequest,
@@ -39,30 +39,39 @@ class QueueStart(Controller[FaithScreen]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def start_queue_at_first_open_claim(self, sample: SampleId) -> None:
-        """Go to the first claim of a queue without a label; where there is none, ask before."""
+    async def start_queue_at_first_open_claim(
+        self, sample: SampleId, *, is_confirmed: bool = False
+    ) -> None:
+        """Go to the first claim of a queue without a label; where there is none, ask before.
+
+        Args:
+            sample: The queue.
+            is_confirmed: It was asked.
+        """
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read_in_thread(make_sample_queue, store, sample, reviewer)
         start = await self.read_in_thread(find_next_open_claim, store, queue, reviewer)
-        if start is None:
-            self.screen.call_later(self._offer_to_change_labels, queue)
+        if start is None and not is_confirmed:
+            self.screen.call_later(self._offer_to_show_labels, sample, queue)
             return
-        self._show_queue(queue, start)
-
-    def _show_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:
         self.session.start_queue(queue, start)
         self.screen.post_message(ShowScreen("review"))
 
-    def _offer_to_change_labels(self, queue: ClaimQueue) -> None:
+    def _offer_to_show_labels(self, sample: SampleId, queue: ClaimQueue) -> None:
         """Ask before a queue is shown in which a verdict takes the place of another one."""
+        if queue.repeats:
+            words = "every claim of it was asked again: {queues.repeats} asks for others"
+            self.screen.refuse(self.keys.fill_in_keys(words))
+            return
 
         def show_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self._show_queue(queue, None)
+                self.start_queue_at_first_open_claim(sample, is_confirmed=True)
 
         words = (
-            "Every claim of this queue has your label. It is shown, with the judge's verdict "
-            "unless you work blind, and a verdict that you give there takes its place."
+            "Every claim of this queue has your label. Your labels are shown, with the judge's "
+            "verdicts unless you work blind, and a verdict that you give takes the place of your "
+            "label."
         )
         question = ConfirmDialog("Look at your labels?", words)
         self.input_queue.open_window(question, show_if_confirmed)

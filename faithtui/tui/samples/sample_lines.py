@@ -110,10 +110,9 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
     target = f"{'a pass rate' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
-    # A pass rate of the run is known where all its claims are labelled; kappa is estimated still.
-    needed = min(progress.needed, progress.left) if progress.planned else progress.needed
-    if needed > progress.left:
+    if not progress.is_enough_left:
         return _describe_labels_beyond_run(progress, target, has_room=has_room)
+    needed = min(progress.needed, progress.left)
     # Labels given with the judge in view, which some claims are drawn for, do not count.
     blind = "blind " * (progress.row.shown_share > 0)
     if not progress.planned:
@@ -129,8 +128,8 @@ def _describe_labels_beyond_run(progress: QueueProgress, target: str, *, has_roo
     """Say that what was drawn from has too few claims without a label to reach an interval."""
     whole = "run" if progress.row.population is None else "population"
     if progress.left:
-        others = fmt.format_count_with_noun(progress.left, "other claim", "other claims")
-        return f"more than the {others} of the {whole} for {target}"
+        others = fmt.format_count_with_noun(progress.left, "unlabelled claim")
+        return f"{target} needs more than the {others} of the {whole}"
     if has_room:
         return (
             f"all claims of the {whole} are labelled: {target} needs labels of other conversations"

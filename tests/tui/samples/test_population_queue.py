@@ -62,7 +62,7 @@ def test_a_queue_says_which_population_it_stands_for() -> None:
     ("left", "said"),
     [
         (60, "50 more for kappa ±0.10, by your labels in this queue"),
-        (15, "more than the 15 other claims of the population for kappa ±0.10"),
+        (15, "kappa ±0.10 needs more than the 15 unlabelled claims of the population"),
         (0, "all claims of the population are labelled: kappa ±0.10 needs labels of other conv"),
     ],
 )

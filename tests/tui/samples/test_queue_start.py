@@ -4,6 +4,12 @@ from typing import cast
 
 from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.labels.label_events import Action
+from faithtui.engine.review.samples.sample_queues import (
+    SampleRequest,
+    draw_and_save_run_sample,
+    make_repeat_labels_request,
+)
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.samples.queue_start import QueueStart
@@ -100,5 +106,54 @@ async def test_a_queue_without_an_open_claim_is_shown_only_when_that_was_confirm
         await screen.settle()
         assert not screen.posted
         screen.input_queue.answer(answer)
+        await screen.settle()
         assert (session.claim_queue is not None) is shown
     assert [each.screen for each in screen.posted if isinstance(each, ShowScreen)] == ["review"]
+
+
+async def test_labels_drawn_while_it_was_asked_come_first(session: Session) -> None:
+    """It opened at a claim with a label, which the next verdict replaced."""
+    screen = StartScreen(session)
+    store, request = session.store, SampleRequest("few", size=2)
+    row = draw_and_save_run_sample(store, screen.run, "ann", request)
+    drawn = store.samples.list_claims_in_served_order(row.id, "ann")
+    for each in drawn:
+        store.label_log.record_verdict(
+            each.claim, "ann", "yes", run=screen.run, saw_judge=False, sample=row.id
+        )
+    screen.start.start_queue_at_first_open_claim(row.id)
+    await screen.settle()
+    store.samples.draw_more_claims(row.id, "ann", 1)
+    screen.input_queue.answer("yes")
+    await screen.settle()
+    assert session.claim_queue is not None
+    assert len(session.claim_queue.entries) == 3
+    assert session.claim not in {each.claim for each in drawn}
+
+
+async def test_claims_that_were_asked_again_are_not_shown_once_more(session: Session) -> None:
+    """A third answer to each would be stored as another second one."""
+    screen = StartScreen(session)
+    store = session.store
+    row = draw_and_save_run_sample(store, screen.run, "ann", SampleRequest("few", size=2))
+    for each in store.samples.list_claims_in_served_order(row.id, "ann"):
+        store.label_log.record_verdict(
+            each.claim, "ann", "yes", run=screen.run, saw_judge=False, sample=row.id
+        )
+    again = draw_and_save_run_sample(store, screen.run, "ann", make_repeat_labels_request(1))
+    for each in store.samples.list_claims_in_served_order(again.id, "ann"):
+        store.label_log.append_label_event(
+            each.claim,
+            "ann",
+            Action.REPEATED,
+            "yes",
+            run=screen.run,
+            judge_verdict=None,
+            saw_judge=False,
+            sample=again.id,
+        )
+    screen.start.start_queue_at_first_open_claim(again.id)
+    await screen.settle()
+    assert not screen.input_queue.windows
+    assert not screen.posted
+    assert "every claim of it was asked again" in screen.message

@@ -103,7 +103,8 @@ def label(
     configured = override_configured_reviewer(load_settings_with_origins(), options.reviewer)
     settings = configured.settings
     is_app = not (plain or options.json)
-    request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
+    by = f" --reviewer {shlex.quote(options.reviewer)}" if options.reviewer else ""
+    request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order, by)
     with open_store(options.store, settings) as opened:
         queue = find_or_draw_queue(
             opened,
@@ -126,7 +127,6 @@ def label(
         start = find_next_open_claim(opened, queue, settings.reviewer)
         if start is None:
             named = f"run {queue.run}" if queue.sample is None else f"sample {queue.sample}"
-            by = f" --reviewer {shlex.quote(settings.reviewer)}" if options.reviewer else ""
             raise ConfigError(
                 f"{named} has nothing left for {settings.reviewer}: each claim of it has a label; "
                 f"`faithtui{by}` opens the app, where labels can be looked at and changed"

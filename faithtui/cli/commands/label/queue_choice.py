@@ -42,6 +42,8 @@ class QueueRequest:
     """Claims by stratum, see `read_named_numbers`."""
     blind: bool | None
     order: str
+    reviewer_option: str
+    """As it was typed, ` --reviewer ann`; "": none was."""
 
 
 def find_or_draw_queue(
@@ -83,10 +85,11 @@ def find_or_draw_queue(
     if wanted is None:
         row = next((row for row in rows if row.remaining and row.closed_at is None), None)
         if row is None:
+            elsewhere = _name_open_sample(others, request)
             raise ConfigError(
-                f"no sample of run {run} has anything left for you{_name_open_sample(others)}; "
-                f"of run {run} --sample new draws one, --sample spot-check takes 20 claims, "
-                "--order text goes through every claim"
+                f"no sample of run {run} has anything left for you{elsewhere}; of run {run} "
+                "--sample new draws one, --sample spot-check takes 20 claims, --order text goes "
+                "through every claim"
             )
     elif wanted in NEW_SAMPLES:
         order = _make_sample_request(wanted, request, settings, rows)
@@ -133,13 +136,14 @@ def _make_whole_run_queue(
     return ClaimQueue("every claim, in the order of the text", run, entries, blind)
 
 
-def _name_open_sample(others: Sequence[SampleRow]) -> str:
+def _name_open_sample(others: Sequence[SampleRow], request: QueueRequest) -> str:
     """Name the newest sample of another run that has claims left; "": none has."""
     row = next((row for row in others if row.remaining and row.closed_at is None), None)
     if row is None:
         return ""
     left = f"{row.remaining:,} claim{'s' * (row.remaining > 1)} left"
-    return f"; sample {row.id} of run {row.run} has {left}: faithtui label {row.run}"
+    command = f"faithtui label {row.run}{request.reviewer_option}"
+    return f"; sample {row.id} of run {row.run} has {left}: {command}"
 
 
 def _find_sample(
@@ -153,7 +157,7 @@ def _find_sample(
     if row is None and (other := _find_numbered_sample(wanted, others)) is not None:
         raise ConfigError(
             f"--sample {wanted} is a sample of run {other.run}: "
-            f"faithtui label {other.run} --sample {other.id}"
+            f"faithtui label {other.run} --sample {other.id}{request.reviewer_option}"
         )
     if row is None:
         known = ", ".join(str(row.id) for row in rows) or "none yet"

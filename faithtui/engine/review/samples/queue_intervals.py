@@ -79,7 +79,8 @@ def compute_confidence_sequences(
         works_blind: The annotator does not see the judge, though the queue would show it.
 
     While a queue is answered blind and has claims without a label, the labels before its first
-    skipped claim count alone, and nothing is said where few claims of the run have no label: what
+    skipped claim count alone, and of a blind queue nothing is said where few claims of the run have
+    no label, as they may be drawn later: what
     changes with a skipped claim, or how many unfaithful ones are left, would reveal the judge's
     verdict on them.
 
@@ -105,8 +106,9 @@ def compute_confidence_sequences(
         takewhile(lambda each: each.answered or (each.skipped and not is_hiding), entries)
     )
     labels = sum(each.answered for each in served)
-    left = sum(frame.populations.values()) - labels
-    if not labels or (is_hiding and left < FEWEST_LEFT_WHILE_BLIND):
+    left = sum(frame.populations.values()) - row.answered
+    is_blind = row.blind or works_blind
+    if not labels or (is_blind and 0 < left < FEWEST_LEFT_WHILE_BLIND):
         return None
     # Loads numpy, which an app that draws queues has no use for.
     from faithtui.agreement.report.model import ConfidenceSequences

@@ -178,8 +178,9 @@ class QueueProgress:
     """How many of these have different ones."""
     needed: int | None
     """Labels still to come for `KAPPA_TARGET`, also where fewer claims are left; 0 only where it is
-    reached. None for samples with another purpose, and of whole conversations before their labels
-    give an interval."""
+    reached. None for samples with another purpose, of whole conversations before their labels give
+    an interval, where a stratum of the run gives no claim, and where kappa of all claims of the run
+    has no interval."""
     planned: bool
     """`needed` is what the plan says: too little is labelled to measure it."""
     left: int = 0
@@ -187,6 +188,15 @@ class QueueProgress:
     purpose."""
     until_measured: int = 0
     """Labels that count still to come before `needed` is measured; those shown count for none."""
+
+    @property
+    def is_enough_left(self) -> bool:
+        """Whether the claims without a label may be enough.
+
+        A plan is for a pass rate, which is known where all claims of the run are labelled; kappa is
+        estimated still.
+        """
+        return self.needed is None or self.planned or self.needed <= self.left
 
     @property
     def is_finished(self) -> bool:
@@ -219,7 +229,11 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
         return QueueProgress(row, len(counted), differ, None, planned=False)
     shown = sum(each.shown for each in entries)
     left, needed = max(0, row.frame - shown - len(answered)), None
-    if len(counted) >= MEASURED_FROM:
+    labelled_strata = {each.stratum for each in answered}
+    is_stratum_missing = is_weighted and any(
+        each.population and each.name not in labelled_strata for each in row.strata
+    )
+    if len(counted) >= MEASURED_FROM and not is_stratum_missing:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names)
     # The plan is of claims drawn one by one: how far conversations differ is not known yet.
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS

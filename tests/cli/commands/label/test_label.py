@@ -21,6 +21,7 @@ from faithtui.domain.labels.label_events import (
 from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
+from faithtui.engine.review.samples import queue_intervals
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_log import LabelLog
 from faithtui.store.records import ItemState, RunState
@@ -672,7 +673,8 @@ def test_events_are_json_lines(label: Label) -> None:
     assert "action" not in found[2]
     assert found[5]["action"] in ("agreed", "overridden")
     assert (found[-1]["answered"], found[-1]["size"]) == (2, 6)
-    assert (found[-1]["needed"], found[-1]["needed_is_enough"]) == (4, False)
+    assert (found[-1]["needed"], found[-1]["needed_for"]) == (4, "pass_rate")
+    assert found[-1]["needed_is_enough"] is True, "the rate of all is known"
     assert found[-1]["rate_at_every_look"] is None  # it would tell of the judge
     through = events(label("y\n" * 4, "--json"))[-1]
     assert (through["answered"], through["size"]) == (6, 6)
@@ -684,6 +686,14 @@ def test_events_are_json_lines(label: Label) -> None:
     blind = events(label("s\nq\n", "--sample", "2", "--blind", "--json"))[-1]
     assert blind["answered"] == shown["answered"] == 1
     assert (blind["rate_at_every_look"], blind["recall_at_every_look"]) == (None, None)
+
+
+def test_a_blind_sample_says_what_is_known_when_it_is_through(
+    label: Label, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_intervals, "FEWEST_LEFT_WHILE_BLIND", 0)
+    assert events(label("y\n" * 5, *NEW, "--json"))[-1]["rate_at_every_look"] is None
+    assert events(label("y\n", "--json"))[-1]["rate_at_every_look"] is not None
 
 
 def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Path) -> None:
@@ -771,9 +781,10 @@ def test_samples_of_other_runs_are_named(label: Label, cli: Cli, path: Path) -> 
         " ".join(result.err.split())
     )
     assert "label 1; of run 2 --sample new draws one" in " ".join(result.err.split())
-    result = label("", "--sample", "1")
+    result = label("", "--sample", "1", "--reviewer", "ann")
     assert result.code == 2
     assert "--sample 1 is a sample of run 1: faithtui" in result.err
+    assert "--sample 1 --reviewer ann" in result.err
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     assert found.needed is not None
     assert found.needed > found.left == 10
     assert not found.is_finished
-    words = "more than the 10 other claims of the run for kappa ±0.10"
+    words = "kappa ±0.10 needs more than the 10 unlabelled claims of the run"
     assert describe_labels_needed(found) == words
 
 
@@ -195,6 +195,34 @@ def test_labels_of_a_sample_by_strata_weigh_in_what_is_needed(store: Store) -> N
     report_needs = estimate_labels_needed(60, wanted.half_width, KAPPA_TARGET)
     assert found.needed is not None
     assert report_needs / 1.5 < found.needed < report_needs * 1.5, "each label counted once: 258"
+
+
+@pytest.mark.parametrize("drawn_no", [0, 1])
+def test_nothing_is_measured_before_each_stratum_has_a_label(store: Store, drawn_no: int) -> None:
+    """It was "enough for kappa" where the report has none, as it knows nothing of a stratum."""
+    run = judge_conversations(store, 100, flagged_every=10)
+    row = draw_and_save_run_sample(
+        store,
+        run,
+        PEOPLE,
+        SampleRequest(
+            "sizes",
+            design=SamplingDesign.STRATIFIED,
+            stratified_by=("verdict",),
+            sizes={"judge yes": 60, "judge no": drawn_no},
+        ),
+    )
+    for entry in store.samples.list_claims_in_served_order(row.id, PEOPLE):
+        if entry.stratum == "judge yes":
+            verdict = "no" if entry.position % 5 else "yes"
+            store.label_log.record_verdict(
+                entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
+            )
+    found = read_queue_progress(store, row.id, PEOPLE)
+    assert found.compared == 60
+    assert (found.needed is not None) is (drawn_no == 1), "the plan alone"
+    report = compute_run_agreement(store, run, ReportSettings(sample=row.id)).report
+    assert report.progress.half_width is None
 
 
 def test_nothing_is_said_of_a_rate_that_is_known(store: Store, run: RunId) -> None:
