@@ -127,9 +127,12 @@ def label(
         start = find_next_open_claim(opened, queue, settings.reviewer)
         if start is None:
             named = f"run {queue.run}" if queue.sample is None else f"sample {queue.sample}"
+            left = f"{named} has nothing left for {settings.reviewer}"
+            if queue.repeats:
+                raise ConfigError(f"{left}: each claim of it was asked again")
             raise ConfigError(
-                f"{named} has nothing left for {settings.reviewer}: each claim of it has a label; "
-                f"`faithtui{by}` opens the app, where labels can be looked at and changed"
+                f"{left}: each claim of it has a label; `faithtui{by}` opens the app, where labels "
+                "can be looked at and changed"
             )
     path = choose_store_path(options.store, settings)
     raise typer.Exit(

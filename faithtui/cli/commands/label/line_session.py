@@ -82,8 +82,8 @@ def _close_done_queue_and_print_status(
     )
     row = end.progress.row
     lines = wrap_with_name_before("status", queue_status(end.progress))
-    # They follow from the judge's verdicts, of which line mode says nothing while it is blind.
-    sequences = None if queue.blind and not end.progress.is_finished else end.sequences
+    # They follow from the judge's verdicts, of which line mode says nothing while blind.
+    sequences = None if queue.blind else end.sequences
     needed = end.progress.needed
     if sequences is not None:
         lines += wrap_with_name_before("known", describe_confidence_sequences(sequences))

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 MEASURED_FROM = 10
 """Labels from which the width of an interval says more than the plan."""
 
+FEWEST_OF_STRATUM = 5
+"""Claims that are drawn of a stratum, or all it has, for a queue that goes on to measure kappa."""
+
 REPEATS = 20
 """Own labelled claims that are asked again by default."""
 
@@ -229,11 +232,7 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
         return QueueProgress(row, len(counted), differ, None, planned=False)
     shown = sum(each.shown for each in entries)
     left, needed = max(0, row.frame - shown - len(answered)), None
-    labelled_strata = {each.stratum for each in answered}
-    is_stratum_missing = is_weighted and any(
-        each.population and each.name not in labelled_strata for each in row.strata
-    )
-    if len(counted) >= MEASURED_FROM and not is_stratum_missing:
+    if len(counted) >= MEASURED_FROM and not _may_lack_labels_of_stratum(row):
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names)
     # The plan is of claims drawn one by one: how far conversations differ is not known yet.
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
@@ -246,6 +245,18 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
 LabelPair = tuple[str, str, str, float]
 """Group, the annotator's label and the judge's, in the words of the metric, and how many claims
 this one stands for."""
+
+
+def _may_lack_labels_of_stratum(row: SampleRow) -> bool:
+    """Say whether kappa of the labels may be that of a part of the run.
+
+    By how the sample was drawn and not by what is labelled: when the last stratum gets a label
+    would tell what the judge says of the claims that are open.
+    """
+    if row.design is not SamplingDesign.STRATIFIED:
+        return False
+    fewest = FEWEST_OF_STRATUM if row.remaining else 1
+    return any(each.drawn < min(fewest, each.population) for each in row.strata)
 
 
 def _weigh_claims_by_stratum(

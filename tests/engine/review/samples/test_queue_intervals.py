@@ -8,7 +8,10 @@ from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
-from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
+from faithtui.engine.review.samples.queue_intervals import (
+    FEWEST_LEFT_WHILE_BLIND,
+    read_confidence_sequences,
+)
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_and_save_run_sample,
@@ -190,6 +193,18 @@ def test_a_blind_queue_says_nothing_where_few_claims_are_left(store: Store, run:
     assert read_confidence_sequences(store, row.id, ANN) is not None
     say(store, row, 62)
     assert read_confidence_sequences(store, row.id, ANN) is None
+
+
+def test_a_blind_queue_that_is_through_says_nothing_of_few_claims_outside_it(
+    store: Store, run: RunId
+) -> None:
+    """Recall was [1.00, 1.00] or [.75, 1.00], as the judge flags the last claim or passes it."""
+    everything = len(store.samples.read_frame(run))
+    for outside, is_said in ((FEWEST_LEFT_WHILE_BLIND, True), (1, False), (0, True)):
+        request = SampleRequest(f"but {outside}", size=everything - outside, seed=outside)
+        row = draw_and_save_run_sample(store, run, ANN, request)
+        say(store, row, everything)
+        assert (read_confidence_sequences(store, row.id, ANN) is not None) is is_said
 
 
 def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> None:

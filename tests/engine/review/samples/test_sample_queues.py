@@ -197,32 +197,36 @@ def test_labels_of_a_sample_by_strata_weigh_in_what_is_needed(store: Store) -> N
     assert report_needs / 1.5 < found.needed < report_needs * 1.5, "each label counted once: 258"
 
 
-@pytest.mark.parametrize("drawn_no", [0, 1])
-def test_nothing_is_measured_before_each_stratum_has_a_label(store: Store, drawn_no: int) -> None:
+@pytest.mark.parametrize(
+    ("drawn_no", "is_planned", "is_measured"),
+    [(0, False, False), (1, True, False), (4, True, False), (5, True, True)],
+)
+def test_nothing_is_measured_where_a_stratum_may_have_no_label(
+    store: Store, drawn_no: int, is_planned: bool, is_measured: bool
+) -> None:
     """It was "enough for kappa" where the report has none, as it knows nothing of a stratum."""
     run = judge_conversations(store, 100, flagged_every=10)
-    row = draw_and_save_run_sample(
-        store,
-        run,
-        PEOPLE,
-        SampleRequest(
-            "sizes",
-            design=SamplingDesign.STRATIFIED,
-            stratified_by=("verdict",),
-            sizes={"judge yes": 60, "judge no": drawn_no},
-        ),
+    sizes = {"judge yes": 60, "judge no": drawn_no}
+    request = SampleRequest(
+        "sizes", design=SamplingDesign.STRATIFIED, stratified_by=("verdict",), sizes=sizes
     )
-    for entry in store.samples.list_claims_in_served_order(row.id, PEOPLE):
-        if entry.stratum == "judge yes":
-            verdict = "no" if entry.position % 5 else "yes"
-            store.label_log.record_verdict(
-                entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
-            )
+    row = draw_and_save_run_sample(store, run, PEOPLE, request)
+    assert (read_queue_progress(store, row.id, PEOPLE).needed is not None) is is_planned
+
+    entries = store.samples.list_claims_in_served_order(row.id, PEOPLE)
+    last = max(entries, key=lambda each: (each.stratum == "judge no", each.position))
+    for entry in (*(each for each in entries if each != last), last):
+        if entry == last:
+            found = read_queue_progress(store, row.id, PEOPLE)
+            # By its design alone: that the last stratum has a label would tell of the open claim.
+            assert (found.needed is not None and not found.planned) is is_measured
+        verdict = "no" if entry.position % 5 else "yes"
+        store.label_log.record_verdict(
+            entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
+        )
     found = read_queue_progress(store, row.id, PEOPLE)
-    assert found.compared == 60
-    assert (found.needed is not None) is (drawn_no == 1), "the plan alone"
-    report = compute_run_agreement(store, run, ReportSettings(sample=row.id)).report
-    assert report.progress.half_width is None
+    assert (found.needed is not None) is (drawn_no > 0)
+    assert found.planned is (drawn_no == 0)
 
 
 def test_nothing_is_said_of_a_rate_that_is_known(store: Store, run: RunId) -> None:
