@@ -23,6 +23,7 @@ from faithtui.domain.labels.label_events import HASTY_S
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import (
+    STRATA_TELLING_JUDGE,
     QueueOutcome,
     QueueProgress,
 )
@@ -46,8 +47,6 @@ DESIGNS = {
 }
 _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
-_STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
-"""What strata are made of that shows the judge's verdict."""
 _NEAR_WHOLE = 0.01
 """How near to a whole number a reciprocal is to be said as one: 0.33 is 1 in 3 no more."""
 _MOST_SHARES = 6
@@ -247,7 +246,7 @@ def queue_detail_lines(
         hidden = (
             (row.blind or works_blind)
             and row.remaining > 0
-            and not _STRATA_TELLING_JUDGE.isdisjoint(row.stratified_by)
+            and not STRATA_TELLING_JUDGE.isdisjoint(row.stratified_by)
         )
         lines += [BLANK, *_strata_lines(strata, width, hidden=hidden)]
     drawn = [

@@ -42,6 +42,8 @@ MEASURED_FROM = 10
 
 FEWEST_OF_STRATUM = 5
 """Claims that are drawn of a stratum, or all it has, for a queue that goes on to measure kappa."""
+STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
+"""What strata are made of that shows the judge's verdict."""
 
 REPEATS = 20
 """Own labelled claims that are asked again by default."""
@@ -232,13 +234,14 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
         return QueueProgress(row, len(counted), differ, None, planned=False)
     shown = sum(each.shown for each in entries)
     left, needed = max(0, row.frame - shown - len(answered)), None
-    if len(counted) >= MEASURED_FROM and not _may_lack_labels_of_stratum(row):
+    is_partial = _lacks_labels_of_stratum(row, entries)
+    if len(counted) >= MEASURED_FROM and not is_partial:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names)
     # The plan is of claims drawn one by one: how far conversations differ is not known yet.
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
     if planned and left:  # without any left the rate is known, kappa is not to be had
         needed = _plan_labels_needed(row.strata, len(counted))
-    until_measured = max(0, MEASURED_FROM - len(counted))
+    until_measured = 0 if is_partial else max(0, MEASURED_FROM - len(counted))
     return QueueProgress(row, len(counted), differ, needed, planned, left, until_measured)
 
 
@@ -247,16 +250,22 @@ LabelPair = tuple[str, str, str, float]
 this one stands for."""
 
 
-def _may_lack_labels_of_stratum(row: SampleRow) -> bool:
-    """Say whether kappa of the labels may be that of a part of the run.
+def _lacks_labels_of_stratum(row: SampleRow, entries: Sequence[SampleEntry]) -> bool:
+    """Say whether kappa of the labels is, or may be, that of a part of the run.
 
-    By how the sample was drawn and not by what is labelled: when the last stratum gets a label
-    would tell what the judge says of the claims that are open.
+    Of strata that tell the judge's verdict by how the sample was drawn, while claims are open: when
+    the last stratum gets a label would tell what the judge says of them.
     """
     if row.design is not SamplingDesign.STRATIFIED:
         return False
-    fewest = FEWEST_OF_STRATUM if row.remaining else 1
-    return any(each.drawn < min(fewest, each.population) for each in row.strata)
+    counting = [each for each in entries if not each.shown]
+    if row.remaining and not STRATA_TELLING_JUDGE.isdisjoint(row.stratified_by):
+        drawn = Counter(each.stratum for each in counting)
+        return any(
+            drawn[each.name] < min(FEWEST_OF_STRATUM, each.population) for each in row.strata
+        )
+    labelled = {each.stratum for each in counting if each.answered}
+    return any(each.population and each.name not in labelled for each in row.strata)
 
 
 def _weigh_claims_by_stratum(

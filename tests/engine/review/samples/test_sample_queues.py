@@ -229,6 +229,43 @@ def test_nothing_is_measured_where_a_stratum_may_have_no_label(
     assert found.planned is (drawn_no == 0)
 
 
+@pytest.mark.parametrize(("size", "shown_share"), [(5, 0.0), (1, 0.8)])
+def test_a_stratum_whose_labels_do_not_count_is_not_measured(
+    store: Store, size: int, shown_share: float
+) -> None:
+    """Of 165 by turn, five open, it said "enough for kappa"; so of the one drawn to be shown."""
+    chats = [make_conversation(f"t{number:02}", answers=3) for number in range(60)]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
+    for number, item in enumerate(store.runs.list_item_ids(run)):
+        labels = {1: ("yes", "no")} | ({5: ("yes",)} if number < 6 else {})
+        store.runs.save_window(item, assess(windows_of(chats[number])[-1], labels))
+    request = SampleRequest(
+        "by turn",
+        design=SamplingDesign.STRATIFIED,
+        stratified_by=("turn",),
+        sizes={"turns 1-2": 120, "turns 3-5": size},
+        shown_share=shown_share,
+    )
+    row = draw_and_save_run_sample(store, run, PEOPLE, request)
+    assert sorted(each.drawn for each in row.strata) == [size, 120]
+    judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}
+    entries = store.samples.list_claims_in_served_order(row.id, PEOPLE)
+    for turn in ("turns 1-2", "turns 3-5"):
+        for entry in entries:
+            if entry.stratum == turn:
+                store.label_log.record_verdict(
+                    entry.claim,
+                    PEOPLE,
+                    str(judge[entry.claim]) if entry.position % 7 else "idk",
+                    run=run,
+                    saw_judge=entry.shown,
+                    sample=row.id,
+                )
+        found = read_queue_progress(store, row.id, PEOPLE)
+        assert found.planned is not (turn == "turns 3-5" and not shown_share)
+    assert all(each.shown for each in entries if each.stratum == "turns 3-5") is (size == 1)
+
+
 def test_nothing_is_said_of_a_rate_that_is_known(store: Store, run: RunId) -> None:
     """Of a run whose claims are all labelled it wanted labels of other conversations."""
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("all", size=40))
