@@ -60,7 +60,7 @@ class QueueStart(Controller[FaithScreen]):
     def _offer_to_show_labels(self, sample: SampleId, queue: ClaimQueue) -> None:
         """Ask before a queue is shown in which a verdict takes the place of another one."""
         if queue.repeats:
-            words = "every claim of it was asked again: {queues.repeats} asks for others"
+            words = "every claim of this queue was asked again: {queues.repeats} asks for others"
             self.screen.refuse(self.keys.fill_in_keys(words))
             return
 

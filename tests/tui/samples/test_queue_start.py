@@ -34,6 +34,15 @@ class StartScreen(FakeScreen):
         return tuple(self.session.store.samples.list_samples(self.session.reviewer, self.run))
 
 
+async def begin_spot_check(session: Session) -> StartScreen:
+    """Draw a spot-check and begin with it."""
+    screen = StartScreen(session)
+    screen.start.resume_or_offer_spot_check(screen.run, ())
+    screen.input_queue.answer("yes")
+    await screen.settle()
+    return screen
+
+
 async def test_a_spot_check_is_drawn_and_begun_when_it_was_confirmed(session: Session) -> None:
     screen = StartScreen(session)
     screen.start.read_and_offer_spot_check(screen.run)
@@ -67,10 +76,7 @@ async def test_nothing_is_drawn_where_the_question_was_not_answered_by_yes(
 async def test_a_queue_that_is_not_through_is_gone_on_with_and_no_other_drawn(
     session: Session,
 ) -> None:
-    screen = StartScreen(session)
-    screen.start.resume_or_offer_spot_check(screen.run, ())
-    screen.input_queue.answer("yes")
-    await screen.settle()
+    screen = await begin_spot_check(session)
     rows = screen.list_samples()
     session.leave_queue()
     screen.start.resume_or_offer_spot_check(screen.run, rows)
@@ -89,10 +95,7 @@ async def test_a_queue_without_an_open_claim_is_shown_only_when_that_was_confirm
     session: Session,
 ) -> None:
     """It was opened at its first claim, whose blind label the next verdict replaced."""
-    screen = StartScreen(session)
-    screen.start.resume_or_offer_spot_check(screen.run, ())
-    screen.input_queue.answer("yes")
-    await screen.settle()
+    screen = await begin_spot_check(session)
     ((row,), queue) = screen.list_samples(), session.claim_queue
     assert queue is not None
     for _, claim in queue.entries:
@@ -156,4 +159,4 @@ async def test_claims_that_were_asked_again_are_not_shown_once_more(session: Ses
     await screen.settle()
     assert not screen.input_queue.windows
     assert not screen.posted
-    assert "every claim of it was asked again" in screen.message
+    assert "every claim of this queue was asked again" in screen.message

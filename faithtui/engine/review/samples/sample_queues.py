@@ -1,6 +1,5 @@
 """Drawing queues, and saying how far one has come: the same for the app and the command line."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -241,6 +240,8 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
     if planned and left:  # without any left the rate is known, kappa is not to be had
         needed = _plan_labels_needed(row.strata, len(counted))
+    if is_partial and not needed:
+        needed = None  # Enough by number, but a report gives no rate without a label of a stratum.
     until_measured = 0 if is_partial else max(0, MEASURED_FROM - len(counted))
     return QueueProgress(row, len(counted), differ, needed, planned, left, until_measured)
 
@@ -297,9 +298,8 @@ def _plan_labels_needed(strata: Sequence[Stratum], labelled: int) -> int | None:
     effective = compute_effective_sample_size(strata)
     if not effective:
         return None
-    labels_per_effective_one = sum(each.drawn for each in strata) / effective
-    planned = math.ceil(plan_label_count(KAPPA_TARGET) * labels_per_effective_one - 1e-9)
-    return max(0, planned - labelled)
+    design_effect = sum(each.drawn for each in strata) / effective
+    return max(0, plan_label_count(KAPPA_TARGET, design_effect=design_effect) - labelled)
 
 
 def _estimate_labels_needed(pairs: Sequence[LabelPair], labels: Sequence[str]) -> int | None:
